@@ -12,7 +12,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from registry.errors import ResponseError
 from registry.models import RegisteredSchema, Schema
@@ -20,6 +20,8 @@ from registry.models import RegisteredSchema, Schema
 T = TypeVar("T")
 MISSING_CAPACITY = 10_000
 MISSING_TTL_S = 60.0
+DEFAULT_CONTEXT: Final = ":.:"
+"""A subject's name with this in front is the same subject."""
 
 
 class _Entry(Generic[T]):
@@ -130,6 +132,12 @@ class Listener(Protocol):
         """Called after it was forgotten, on the thread that forgot it; must not wait."""
 
 
+def _of(subject: str) -> Callable[[Any], bool]:
+    """Whether a key is of a subject, whose name may have the default context in front, or not."""
+    name = subject.removeprefix(DEFAULT_CONTEXT)
+    return lambda key: bool(key[0].removeprefix(DEFAULT_CONTEXT) == name)
+
+
 class SchemaCaches:
     """All caches of one client.
 
@@ -208,17 +216,13 @@ class SchemaCaches:
             places = (("id", found.schema_id), ("guid", found.guid))
             self.missing.drop(lambda key: key[:2] in places or (found.guid is None and key[0] == "guid"))
 
-    def forget_subject(self, subject: str) -> None:
-        """Forgets a subject's versions (its schemas keep their ids)."""
-        self._forget(Forgotten.REGISTRATIONS, lambda key: bool(key[0] == subject))
-
     def forget_subjects(self) -> None:
         """Forgets everything but schemas that were found by their ids: these never change."""
         self._forget(Forgotten.REGISTRATIONS, lambda key: True, self.missing)
 
     def forget_latest(self, subject: str) -> None:
         """Forgets which version of a subject is the newest."""
-        self._forget(Forgotten.LATEST, lambda key: bool(key[0] == subject))
+        self._forget(Forgotten.LATEST, _of(subject))
 
     def clear_latest(self) -> None:
         """Forgets the newest version of every subject."""

@@ -9,7 +9,8 @@ What is cached may be forgotten while a call is under way (a registration, a del
 registered meanwhile.
 
 A change forgets what it makes untrue even if nobody knows whether it was carried out (no answer, an error of the
-server, a caller who went away): only a refusal changes nothing.
+server, a caller who went away): only a refusal changes nothing. A deletion forgets the registrations of all
+subjects, for the deleted one may have other names (aliases).
 """
 
 from __future__ import annotations
@@ -312,7 +313,7 @@ def get_subjects(
 
 def delete_subject(caches: SchemaCaches, subject_name: str, permanent: bool) -> Flow[list[int]]:
     call = Call("DELETE", _subject(subject_name), _given(permanent=bool(permanent)), repeatable=False)
-    return (yield from _changing(_call(call, _numbers), lambda sure: caches.forget_subject(subject_name)))
+    return (yield from _changing(_call(call, _numbers), lambda sure: caches.forget_subjects()))
 
 
 def get_latest_version(
@@ -391,7 +392,7 @@ def get_referenced_by(subject_name: str, version: int | str, offset: int, limit:
 def delete_version(caches: SchemaCaches, subject_name: str, version: int | str, permanent: bool) -> Flow[int]:
     path = f"{_subject(subject_name)}/versions/{version}"
     call = Call("DELETE", path, _given(permanent=bool(permanent)), repeatable=False)
-    return (yield from _changing(_call(call, _number), lambda sure: caches.forget_subject(subject_name)))
+    return (yield from _changing(_call(call, _number), lambda sure: caches.forget_subjects()))
 
 
 # --- compatibility and configuration

@@ -48,23 +48,25 @@ def test_versions_do_not_expire() -> None:
     assert made.versions.get(("s", 1, False, None)) is ONE
 
 
-def test_forgetting_a_subject_leaves_others_and_ids() -> None:
+def test_forgetting_subjects_leaves_ids() -> None:
     made = caches()
     for subject in ("s", "t"):
         made.latest.put((subject, None), ONE)
         made.registered.put((subject, ONE.schema, False), ONE)
     made.schemas.put((1, None, None, None), ONE.schema)
-    made.forget_subject("s")
+    made.forget_latest("s")
     assert made.latest.get(("s", None)) is None
-    assert made.registered.get(("s", ONE.schema, False)) is None
     assert made.latest.get(("t", None)) is ONE
+    made.forget_subjects()
+    assert made.registered.get(("s", ONE.schema, False)) is None
+    assert made.registered.get(("t", ONE.schema, False)) is None
     assert made.schemas.get((1, None, None, None)) == ONE.schema
 
 
 def test_every_forgetting_is_a_new_epoch() -> None:
     made = caches()
     seen = [made.epoch]
-    for forget in (made.clear, made.clear_latest, lambda: made.forget_latest("s"), lambda: made.forget_subject("s")):
+    for forget in (made.clear, made.clear_latest, lambda: made.forget_latest("s"), made.forget_subjects):
         forget()
         seen.append(made.epoch)
     assert seen == sorted(set(seen))

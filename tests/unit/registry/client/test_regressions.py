@@ -323,3 +323,30 @@ def test_a_closed_asyncio_client_says_so() -> None:
 
     with pytest.raises(TransportError, match="the registry client is closed"):
         asyncio.run(scene())
+
+
+@pytest.mark.parametrize(("one", "other"), [("s", ":.:s"), (":.:s", "s")])
+def test_a_subject_is_the_same_with_the_default_context_in_front(one: str, other: str) -> None:
+    with SchemaRegistryClient({"url": f"mock://{uuid.uuid4().hex}"}) as client:
+        client.set_compatibility("s", "NONE")
+        client.register_schema(one, INT)
+        assert client.get_latest_version(one).version == 1
+        client.register_schema(other, Schema('"long"'))
+        assert client.get_latest_version(one).version == 2
+        client.delete_subject(other)
+        with pytest.raises(ResponseError, match="not found"):
+            client.get_latest_version(one)
+        client.register_schema(one, INT)  # once more: what was deleted is not registered
+        assert client.get_versions(other) == [3]
+
+
+def test_what_is_deleted_under_an_alias_is_not_taken_for_registered() -> None:
+    with SchemaRegistryClient({"url": f"mock://{uuid.uuid4().hex}"}) as client:
+        client.register_schema("s", INT)
+        client.set_config("alias", ServerConfig(alias="s"))
+        assert client.delete_subject("alias") == [1]
+        client.register_schema("s", INT)
+        assert client.get_versions("s") == [2]
+        assert client.delete_version("alias", 2) == 2
+        client.register_schema("s", INT)
+        assert client.get_versions("s") == [3]
