@@ -225,13 +225,14 @@ def error_of(reply: Reply) -> ResponseError:
 def _lacks_path(reply: Reply, body: object) -> bool:
     """Whether a registry that gives no error code says so for a path it does not have (decision 0121).
 
-    Redpanda's has `NO_PATH`; Apicurio 3's is an answer of JSON that is empty, which no proxy was seen to give.
+    Redpanda's has `NO_PATH`. Apicurio's is an answer of JSON that is empty, Karapace's a JSON string: no proxy was seen
+    to give one of these.
     """
     if reply.status not in NO_SUCH_CALL:
         return False
     kind = str(reply.headers.get("content-type", "")).lower()
-    bare = reply.status == 404 and not reply.body and kind.startswith("application/json")
-    return bare or body == {**NO_PATH, "code": reply.status}
+    plain = reply.status == 404 and kind.startswith("application/json") and (not reply.body or body == "Not Found")
+    return plain or body == {**NO_PATH, "code": reply.status}
 
 
 def _foreign(reply: Reply) -> str:

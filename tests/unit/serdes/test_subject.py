@@ -123,8 +123,15 @@ def answered(status: int, body: bytes, kind: str) -> str | None:
         (b'{"error_code": 404, "message": "HTTP 404 Not Found"}', "application/vnd.schemaregistry.v1+json"),
         (b'{"message": "Not found", "code": 404}', "application/vnd.schemaregistry.v1+json"),
         (b"", "application/json"),
+        (b'"Not Found"', "application/json"),
     ],
-    ids=["no association", "no such call", "no such path on Redpanda", "no such path on Apicurio 3"],
+    ids=[
+        "no association",
+        "no such call",
+        "Redpanda: no such path",
+        "Apicurio: no such path",
+        "Karapace: no such path",
+    ],
 )
 def test_a_registry_that_has_no_association_or_no_such_call_leaves_it_to_the_fallback(body: bytes, kind: str) -> None:
     assert answered(404, body, kind) == "orders-key"
@@ -138,6 +145,8 @@ def test_a_registry_that_has_no_association_or_no_such_call_leaves_it_to_the_fal
         (404, b"", "text/plain"),
         (404, b"", "text/html; charset=utf-8"),
         (404, b" ", "application/json"),
+        (404, b"Not Found", "text/plain"),
+        (404, b'{"detail": "Not Found"}', "application/json"),
         (405, b"", "application/json"),
         (404, b'{"message": "no Route matched with those values"}', "application/json"),
         (404, b'{"status": 404, "error": "Not Found", "path": "/associations"}', "application/json"),
