@@ -1,6 +1,6 @@
 """Functions on Avro schemas by the names of confluent_kafka's `common.avro`: schemas are parsed JSON there.
 
-Must not hold anything that serializers of ours need: they have `serdes.rules.walk_avro`.
+Must not hold anything that serializers of ours need: they have `serdes.rules.walks.avro`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from registry.schemas.avro.model import AvroType, parse
-from serdes.rules import walk_avro
 from serdes.rules.model import FieldTransform, FieldType, RuleContext
+from serdes.rules.walks import avro as walk_avro
 
 __all__ = ["LocalSchemaRepository", "get_inline_tags", "get_type", "parse_schema_with_repo", "transform"]
 

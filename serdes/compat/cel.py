@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from kserdes_config.extras import needed
-from serdes.rules import cel, cel_decimals, cel_functions, cel_values, cel_variants
+from serdes.rules.cel import decimals, executor, functions, values, variants
 from serdes.rules.model import RuleError
 
 __all__ = [
@@ -53,16 +53,16 @@ __all__ = [
 
 Function = Callable[..., Any]
 
-EXTRA_FUNCS: Final[dict[str, Function]] = dict(cel_functions.FUNCTIONS)
+EXTRA_FUNCS: Final[dict[str, Function]] = dict(functions.FUNCTIONS)
 DECIMAL_OPERATOR_FUNCS: Final[dict[str, Function]] = {
-    name: call for name, call in cel_decimals.FUNCTIONS.items() if name.startswith("_")
+    name: call for name, call in decimals.FUNCTIONS.items() if name.startswith("_")
 }
 DECIMAL_FUNCS: Final[dict[str, Function]] = {
-    **{name: call for name, call in cel_decimals.FUNCTIONS.items() if name not in DECIMAL_OPERATOR_FUNCS},
-    "string": cel_functions.to_string,
+    **{name: call for name, call in decimals.FUNCTIONS.items() if name not in DECIMAL_OPERATOR_FUNCS},
+    "string": functions.to_string,
 }
-TIMESTAMP_FUNCS: Final[dict[str, Function]] = {"timestamp": cel_functions.to_timestamp}
-VARIANT_FUNCS: Final[dict[str, Function]] = dict(cel_variants.FUNCTIONS)
+TIMESTAMP_FUNCS: Final[dict[str, Function]] = {"timestamp": functions.to_timestamp}
+VARIANT_FUNCS: Final[dict[str, Function]] = dict(variants.FUNCTIONS)
 
 is_email: Final = EXTRA_FUNCS["isEmail"]
 is_hostname: Final = EXTRA_FUNCS["isHostname"]
@@ -71,15 +71,15 @@ is_ipv6: Final = EXTRA_FUNCS["isIpv6"]
 is_uri: Final = EXTRA_FUNCS["isUri"]
 is_uri_ref: Final = EXTRA_FUNCS["isUriRef"]
 is_uuid: Final = EXTRA_FUNCS["isUuid"]
-decimal_boundary_value: Final = cel_decimals.known_decimal
-validate_email: Final = cel_functions.is_email
-validate_uuid: Final = cel_functions.is_uuid
-msg_to_cel: Final = cel_values.to_cel
-convert: Final = cel_values.from_cel
-make_duration: Final = cel_values.message_to_cel
-make_timestamp: Final = cel_values.message_to_cel
-unwrap: Final = cel_values.message_to_cel
-DAYS_SHIFT: Final = cel_values.EPOCH_DAY
+decimal_boundary_value: Final = decimals.known_decimal
+validate_email: Final = functions.is_email
+validate_uuid: Final = functions.is_uuid
+msg_to_cel: Final = values.to_cel
+convert: Final = values.from_cel
+make_duration: Final = values.message_to_cel
+make_timestamp: Final = values.message_to_cel
+unwrap: Final = values.message_to_cel
+DAYS_SHIFT: Final = values.EPOCH_DAY
 
 QUOTE_TRANS: Final = str.maketrans(
     {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v", "\\": r"\\", '"': r"\""}
@@ -108,7 +108,7 @@ def validate_host_and_port(string: str, *, port_required: bool) -> bool:
         colon, port = port[:1], port[1:]
     else:
         host, colon, port = string.partition(":")
-        if not (cel_functions.is_hostname(host) or validate_ip(host, 4)):
+        if not (functions.is_hostname(host) or validate_ip(host, 4)):
             return False
     return validate_port(port) if colon else not port_required
 
@@ -121,18 +121,18 @@ def validate_ip(val: str, version: int | None = None) -> bool:
     """
     if version not in (4, 6, None):
         raise _refused("the version of an address is 4 or 6")
-    return any(cel_functions.is_ip(val, each) for each in (4, 6) if version in (each, None))
+    return any(functions.is_ip(val, each) for each in (4, 6) if version in (each, None))
 
 
 def field_value_to_cel(value: Any, fd: Any = None) -> Any:
     """A field's value as CEL's type for it; `fd` is Protobuf's descriptor of the field."""
-    return None if value is None else cel_values.field_to_cel(value, fd)
+    return None if value is None else values.field_to_cel(value, fd)
 
 
 def format_timestamp(t: datetime.datetime) -> str:
     """RFC 3339 in UTC, as `string()` writes it."""
     types = needed("celpy.celtypes", "rules", RuleError)
-    return str(cel_functions.to_string(t if isinstance(t, types.TimestampType) else types.TimestampType(t)))
+    return str(functions.to_string(t if isinstance(t, types.TimestampType) else types.TimestampType(t)))
 
 
 class CompilationError(Exception):
@@ -157,7 +157,7 @@ def check_field_type(field: Any, expected: int, wrapper_name: str | None = None)
 
 def in_has() -> bool:
     """Whether a value is being looked at by `has()`."""
-    return cel_values.asking.get()
+    return values.asking.get()
 
 
 def walk(root: Any, path: str) -> Any:
@@ -166,7 +166,7 @@ def walk(root: Any, path: str) -> Any:
     Raises:
         ValueError: it is no such path.
     """
-    return cel_variants.followed(root, path)
+    return variants.followed(root, path)
 
 
 def quote(s: str) -> str:
@@ -188,7 +188,7 @@ class StringFormat:
 
     def format(self, fmt: Any, args: Any) -> Any:
         """A text with its verbs filled in."""
-        return cel_functions.format_text(fmt, args)
+        return functions.format_text(fmt, args)
 
     def format_float(self, arg: Any, precision: int = 6) -> Any:
         """`%f`."""
@@ -231,7 +231,7 @@ class StringFormat:
 
     def _one(self, verb: str, arg: Any, precision: int = 6) -> Any:
         text = f"%.{precision}{verb}" if verb in "fe" else f"%{verb}"
-        return cel_functions.format_text(text, [arg])
+        return functions.format_text(text, [arg])
 
 
 _default_format = StringFormat()
@@ -246,9 +246,9 @@ def _refused(text: str) -> Exception:
 
 def __getattr__(name: str) -> Any:
     if name == "InterpretedRunner":
-        return cel.runner()
+        return executor.runner()
     if name == "MessageType":
-        return cel_values.message_map()
+        return values.message_map()
     if name == "parse":
-        return cel_variants.steps
+        return variants.steps
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

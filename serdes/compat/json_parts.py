@@ -1,6 +1,6 @@
 """Functions on JSON Schemas by the names of confluent_kafka's `common.json_schema`.
 
-Must not hold anything that serializers of ours need: they have `serdes.rules.walk_json`.
+Must not hold anything that serializers of ours need: they have `serdes.rules.walks.json`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from serdes.formats.json.validator import Engine
-from serdes.rules.fields import resolved
 from serdes.rules.model import FieldTransform, FieldType, RuleContext
-from serdes.rules.walk_json import Walk
+from serdes.rules.walks.fields import resolved
+from serdes.rules.walks.json import Walk
 
 __all__ = ["get_inline_tags", "get_type", "transform"]
 

@@ -1,6 +1,6 @@
 """Functions on Protobuf's descriptors by the names of confluent_kafka's `common.protobuf`.
 
-Must not hold anything that serializers of ours need: they have `serdes.rules.walk_protobuf`. Needs `protobuf`.
+Must not hold anything that serializers of ours need: they have `serdes.rules.walks.protobuf`. Needs `protobuf`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from serdes.compat.messages import DECIMAL_TYPE_NAME, TIMESTAMP_TYPE_NAME
 from serdes.decimals import to_proto_decimal
-from serdes.rules import walk_protobuf
 from serdes.rules.model import FieldTransform, FieldType, RuleContext
-from serdes.rules.protobuf_meta import tags_of
+from serdes.rules.walks import protobuf as walk_protobuf
+from serdes.rules.walks.protobuf_meta import tags_of
 
 __all__ = [
     "MAX_ENCODABLE_COEFFICIENT_DIGITS",

@@ -10,7 +10,7 @@ from kserdes_config.lazy import public_names
 if TYPE_CHECKING:
     from serdes.rules.dlq import DlqAction
     from serdes.rules.engine import Phase, RuleEngine, has_rules
-    from serdes.rules.inline import (
+    from serdes.rules.inline.model import (
         VALIDATION_RULES_PROP,
         RuleThatNeverRunsError,
         ValidationRule,
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         evaluate_validation_rule,
         parse_validation_rules,
     )
+    from serdes.rules.inline.validating import default_validation_rule_executor
     from serdes.rules.model import (
         ErrorAction,
         FieldContext,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
         RuleExecutor,
     )
     from serdes.rules.registry import RuleOverride, RuleRegistry
-    from serdes.rules.validating import default_validation_rule_executor
 
 __all__ = [
     "VALIDATION_RULES_PROP",
@@ -70,7 +70,7 @@ __all__ = [
 HOMES: Final = {
     "serdes.rules.dlq": ("DlqAction",),
     "serdes.rules.engine": ("Phase", "RuleEngine", "has_rules"),
-    "serdes.rules.inline": (
+    "serdes.rules.inline.model": (
         "VALIDATION_RULES_PROP",
         "RuleThatNeverRunsError",
         "ValidationRule",
@@ -95,7 +95,7 @@ HOMES: Final = {
         "RuleExecutor",
     ),
     "serdes.rules.registry": ("RuleOverride", "RuleRegistry"),
-    "serdes.rules.validating": ("default_validation_rule_executor",),
+    "serdes.rules.inline.validating": ("default_validation_rule_executor",),
 }
 
 __getattr__, __dir__ = public_names(__name__, HOMES)

@@ -25,8 +25,8 @@ from serdes.options import Validation
 
 if TYPE_CHECKING:
     from serdes.rules.engine import RuleEngine
+    from serdes.rules.inline.validating import Validating
     from serdes.rules.registry import RuleOverride, RuleRegistry
-    from serdes.rules.validating import Validating
 
 QUICK: Final = frozenset({"CEL", "CEL_FIELD", "JSONATA"})
 """Types of rules that only compute; anything else may wait for a service."""
@@ -69,7 +69,7 @@ class RuleContracts:
         self._lock = threading.Lock()
         self._validating: Validating | None = None
         if validation is not None:
-            from serdes.rules.validating import Validating
+            from serdes.rules.inline.validating import Validating
 
             self._validating = Validating(validation, rule_conf)
 
@@ -133,8 +133,8 @@ class RuleContracts:
         checked = before is not None or after is not None
         if schema.rule_set is None and not checked:
             return None
-        from serdes.rules import fields
         from serdes.rules.engine import Phase, has_rules
+        from serdes.rules.walks import fields
 
         domain, encoding = (has_rules(schema, phase, RuleMode.WRITE) for phase in (Phase.DOMAIN, Phase.ENCODING))
         if not domain and not encoding and not checked:
@@ -182,8 +182,8 @@ class RuleContracts:
         looks = inline or written is not None
         if not steps and not looks and target.rule_set is None and (writer is None or writer.rule_set is None):
             return None
-        from serdes.rules import fields
         from serdes.rules.engine import Phase, has_rules
+        from serdes.rules.walks import fields
 
         online = self._client is not None  # without a registry no rules run but those inside the schema
         domain = online and has_rules(target, Phase.DOMAIN, RuleMode.READ)

@@ -14,8 +14,8 @@ from typing import Any, Final
 from serdes.rules.model import RuleAction, RuleExecutor
 
 EXECUTORS: Final = {
-    "CEL": ("serdes.rules.cel", "CelExecutor"),
-    "CEL_FIELD": ("serdes.rules.cel", "CelFieldExecutor"),
+    "CEL": ("serdes.rules.cel.executor", "CelExecutor"),
+    "CEL_FIELD": ("serdes.rules.cel.executor", "CelFieldExecutor"),
     "JSONATA": ("serdes.rules.jsonata", "JsonataExecutor"),
     "ENCRYPT": ("serdes.encryption.executor", "FieldEncryptionExecutor"),
     "ENCRYPT_PAYLOAD": ("serdes.encryption.executor", "EncryptionExecutor"),

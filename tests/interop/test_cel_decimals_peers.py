@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from serdes.decimals import to_proto_decimal
 from serdes.rules import RuleError, ValidationRule
 from serdes.rules.bounds import Bounds
-from serdes.rules.cel import evaluate
-from serdes.rules.cel_validator import CelValidator
-from serdes.rules.cel_values import field_to_cel
+from serdes.rules.cel.executor import evaluate
+from serdes.rules.cel.values import field_to_cel
+from serdes.rules.inline.cel import CelValidator
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # authlib warns of httpx when it is imported

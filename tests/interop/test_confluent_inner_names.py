@@ -468,7 +468,7 @@ def test_expressions_may_be_run_by_themselves() -> None:
     from celpy.celtypes import IntType
 
     from registry import RuleKind, RuleMode
-    from serdes.rules.cel import CelExecutor
+    from serdes.rules.cel.executor import CelExecutor
     from tests.unit.serdes.rules.samples import context, rule
 
     ctx = context(rule(expr="x > 2; x + 1", type="CEL", kind=RuleKind.TRANSFORM), RuleMode.WRITE)

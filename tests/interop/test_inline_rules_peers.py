@@ -23,8 +23,11 @@ from serdes.formats.json.codec import JsonSchema, resolver_of
 from serdes.formats.protobuf.codec import descriptor_text, load
 from serdes.json_schema import JSONSerializer
 from serdes.protobuf import ProtobufSerializer
-from serdes.rules import ValidationRule, ValidationRuleError, inline_avro, inline_json, inline_protobuf
-from serdes.rules.cel_validator import CelValidator
+from serdes.rules import ValidationRule, ValidationRuleError
+from serdes.rules.inline import avro as inline_avro
+from serdes.rules.inline import json as inline_json
+from serdes.rules.inline import protobuf as inline_protobuf
+from serdes.rules.inline.cel import CelValidator
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # authlib warns of httpx when it is imported

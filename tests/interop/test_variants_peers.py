@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from serdes import variants
 from serdes.rules import RuleError
 from serdes.rules.bounds import Bounds
-from serdes.rules.cel import evaluate
-from serdes.rules.cel_values import field_to_cel
+from serdes.rules.cel.executor import evaluate
+from serdes.rules.cel.values import field_to_cel
 from serdes.variants import messages
 
 with warnings.catch_warnings():

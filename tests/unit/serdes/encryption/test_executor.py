@@ -16,7 +16,7 @@ from serdes.avro import AvroDeserializer, AvroSerializer
 from serdes.encryption import EncryptionExecutor, FieldEncryptionExecutor
 from serdes.encryption.executor import Clock
 from serdes.rules import FieldType, RuleContext, RuleError, RuleRegistry
-from serdes.rules.walk_avro import field_transformer, inline_tags
+from serdes.rules.walks.avro import field_transformer, inline_tags
 from tests.unit.serdes.encryption.test_keys import KEK
 from tests.unit.serdes.rules.samples import context, rule, schema
 

@@ -14,7 +14,7 @@ from registry import RuleKind, RuleMode
 from registry.schemas.avro.model import parse
 from serdes import MessageField, SerializationError
 from serdes.rules import DlqAction, RuleContext, RuleRegistry
-from serdes.rules.walk_avro import field_transformer, inline_tags
+from serdes.rules.walks.avro import field_transformer, inline_tags
 from tests.unit.serdes.rules.samples import context, ctx, rule, schema
 
 PERSON = {"name": "Ada", "nick": None, "age": 36}

@@ -2,7 +2,7 @@
 
 Must not know of rules' languages. Rules of a schema are for each value that it describes, wherever it stands: a
 property, an item, an alternative, behind a reference; null is not looked at. Paths begin with `$`. What applies to a
-value is found by `walk_json`, as for tags.
+value is found by `serdes.rules.walks.json`, as for tags.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from serdes.formats.json.codec import JsonSchema, resolver_of
 from serdes.formats.json.validator import Engine
-from serdes.rules.fields import plain, resolved
-from serdes.rules.inline import (
+from serdes.rules.inline.model import (
     VALIDATION_RULES_PROP,
     Site,
     Sites,
@@ -26,7 +25,8 @@ from serdes.rules.inline import (
     violations_of,
 )
 from serdes.rules.model import RuleError
-from serdes.rules.walk_json import MAX_DEPTH, Placed, Walk, of_item, of_property
+from serdes.rules.walks.fields import plain, resolved
+from serdes.rules.walks.json import MAX_DEPTH, Placed, Walk, of_item, of_property
 
 NAMED: Final = ("properties", "patternProperties", "definitions", "$defs", "dependentSchemas", "dependencies")
 """Keywords that hold schemas by name."""

@@ -1,8 +1,8 @@
 """Rules inside schemas (`confluent:rules`): what they are, who evaluates them, and what fails.
 
-Must not know of formats nor of rule languages: `inline_avro`, `inline_json` and `inline_protobuf` find the rules of a
-schema and what they are for, once per plan. Names are those of `confluent_kafka.schema_registry.serde`. Source:
-confluent_kafka 2.16 and Confluent's documentation of `ValidationRulesExecution` and `IValidationRuleExecutor`.
+Must not know of formats nor of rule languages: `avro`, `json` and `protobuf` find the rules of a schema and what they
+are for, once per plan. Names are those of `confluent_kafka.schema_registry.serde`. Source: confluent_kafka 2.16 and
+Confluent's documentation of `ValidationRulesExecution` and `IValidationRuleExecutor`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""serdes.rules.cel_variants: variants in rules; tests/interop/test_variants_peers.py compares with the peer."""
+"""serdes.rules.cel.variants: variants in rules; tests/interop/test_variants_peers.py compares with the peer."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from registry import Schema
 from serdes.formats.protobuf.codec import load
 from serdes.rules import RuleError
 from serdes.rules.bounds import MAX_SIZE, Bounds
-from serdes.rules.cel import evaluate
-from serdes.rules.cel_values import field_to_cel, from_cel, to_cel
-from serdes.rules.cel_variants import LONGEST, steps
+from serdes.rules.cel.executor import evaluate
+from serdes.rules.cel.values import field_to_cel, from_cel, to_cel
+from serdes.rules.cel.variants import LONGEST, steps
 from serdes.variants import Variant, VariantBuilder, parse_json
 from serdes.variants.messages import protobuf_to_variant, variant_to_protobuf
 

@@ -1,4 +1,4 @@
-"""serdes.rules.cel: conditions, transforms, guards, and what goes wrong."""
+"""serdes.rules.cel.executor: conditions, transforms, guards, and what goes wrong."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from registry import RuleKind
 from registry.schemas.avro.model import parse
 from serdes.rules import FieldType, RuleContext, RuleError
-from serdes.rules.cel import CelExecutor, CelFieldExecutor
+from serdes.rules.cel.executor import CelExecutor, CelFieldExecutor
 from serdes.rules.registry import RuleRegistry
-from serdes.rules.walk_avro import field_transformer, inline_tags
+from serdes.rules.walks.avro import field_transformer, inline_tags
 from tests.unit.serdes.rules.samples import context, rule, schema
 
 PERSON = {"name": "Ada", "nick": None, "age": 36}
@@ -152,7 +152,7 @@ def test_the_time_is_for_all_fields_of_a_message_together() -> None:
 def test_values_in_a_map_of_protobuf_are_single_values() -> None:
     from registry import Schema
     from serdes.formats.protobuf.codec import load
-    from serdes.rules.walk_protobuf import field_transformer as walk
+    from serdes.rules.walks.protobuf import field_transformer as walk
 
     text = 'syntax = "proto3"; package t; message A { map<string, uint32> n = 1; map<string, string> s = 2; }'
     kind: Any = load(Schema(text, "PROTOBUF")).named("A")

@@ -12,7 +12,7 @@ from typing import Any, Final
 from serdes.errors import SerializationError
 from serdes.options import Validation
 from serdes.rules.bounds import limit_of
-from serdes.rules.inline import (
+from serdes.rules.inline.model import (
     Sites,
     ValidationRuleError,
     ValidationRuleExecutor,
@@ -34,7 +34,7 @@ def default_validation_rule_executor() -> ValidationRuleExecutor:
 
 
 def _cel_executor(rule_conf: Mapping[str, Any]) -> ValidationRuleExecutor:
-    from serdes.rules.cel_validator import CelValidator
+    from serdes.rules.inline.cel import CelValidator
 
     try:
         return CelValidator(limit_of(rule_conf))
@@ -91,16 +91,16 @@ class Validating:
 
 def _sites(schema_type: str, parsed: Any) -> Sites | None:
     if schema_type == "AVRO":
-        from serdes.rules import inline_avro
+        from serdes.rules.inline import avro
 
-        return inline_avro.sites_of(parsed)
+        return avro.sites_of(parsed)
     if schema_type == "JSON":
-        from serdes.rules import inline_json
+        from serdes.rules.inline import json
 
-        return inline_json.sites_of(parsed)
-    from serdes.rules import inline_protobuf
+        return json.sites_of(parsed)
+    from serdes.rules.inline import protobuf
 
-    return inline_protobuf.sites_of(parsed)
+    return protobuf.sites_of(parsed)
 
 
 def _sentence(found: list[ValidationRuleError], subject: str | None) -> str:

@@ -1,4 +1,4 @@
-"""serdes.rules.walk_avro: fields of Avro values."""
+"""serdes.rules.walks.avro: fields of Avro values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from registry import RuleKind
 from registry.schemas.avro.model import parse
 from serdes.rules import FieldContext, FieldType, RuleConditionError, RuleContext
-from serdes.rules.walk_avro import field_transformer, inline_tags
+from serdes.rules.walks.avro import field_transformer, inline_tags
 from tests.unit.serdes.rules.samples import context, rule
 
 NODE = {

@@ -17,7 +17,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from registry import RuleKind, RuleMode
 from serdes.rules.model import FieldTransform, FieldTransformer, FieldType, RuleConditionError, RuleContext, RuleError
-from serdes.rules.protobuf_meta import tags_of
+from serdes.rules.walks.protobuf_meta import tags_of
 
 WRAPPERS: Final = frozenset(
     f"google.protobuf.{kind}Value"

@@ -16,7 +16,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from serdes.errors import SerializationError
 from serdes.formats.protobuf.codec import ProtobufSchema
-from serdes.rules.inline import (
+from serdes.rules.inline.model import (
     Site,
     Sites,
     ValidationRule,
@@ -26,8 +26,8 @@ from serdes.rules.inline import (
     violations_of,
 )
 from serdes.rules.model import RuleError
-from serdes.rules.protobuf_meta import rules_in
-from serdes.rules.walk_protobuf import ANY, imported, is_map, is_repeated
+from serdes.rules.walks.protobuf import ANY, imported, is_map, is_repeated
+from serdes.rules.walks.protobuf_meta import rules_in
 
 
 def sites_of(parsed: ProtobufSchema) -> Sites | None:

@@ -44,13 +44,13 @@ from serdes.rules import (
     ValidationRulesFailedError,
     default_validation_rule_executor,
     evaluate_validation_rule,
-    inline_avro,
-    inline_json,
-    inline_protobuf,
     parse_validation_rules,
 )
-from serdes.rules.cel_validator import CelValidator
-from serdes.rules.inline_avro import sites_of
+from serdes.rules.inline import avro as inline_avro
+from serdes.rules.inline import json as inline_json
+from serdes.rules.inline import protobuf as inline_protobuf
+from serdes.rules.inline.avro import sites_of
+from serdes.rules.inline.cel import CelValidator
 from tests.patience import PROCESS_S
 
 RULES = VALIDATION_RULES_PROP
@@ -132,7 +132,7 @@ text = json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "type
 write, read = AvroSerializer(client, text), AvroDeserializer(client)
 assert read(write({"a": 1}, ctx), ctx) == {"a": 1}
 assert all(plan.direct is not None for one in (write, read) for plan in one._engine.cache.store.plans.values())
-LAZY = ("celpy", "lark", "serdes.rules.inline", "serdes.rules.cel", "serdes.rules.valid")
+LAZY = ("celpy", "lark", "serdes.rules.inline", "serdes.rules.cel")
 found = [name for name in sys.modules if name.startswith(LAZY)]
 assert not found, found
 """

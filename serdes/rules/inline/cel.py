@@ -9,9 +9,9 @@ from typing import Any
 
 from kserdes_config.extras import needed
 from serdes.rules.bounds import LIMIT_S, Bounds
-from serdes.rules.cel import evaluate
-from serdes.rules.cel_values import field_to_cel
-from serdes.rules.inline import ValidationRule, ValidationRuleExecutor
+from serdes.rules.cel.executor import evaluate
+from serdes.rules.cel.values import field_to_cel
+from serdes.rules.inline.model import ValidationRule, ValidationRuleExecutor
 from serdes.rules.model import RuleError
 
 

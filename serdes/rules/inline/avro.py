@@ -17,7 +17,7 @@ from serdes.formats.avro.codec import AvroSchema, decoder, load_texts
 from serdes.formats.avro.union import Chooser
 from serdes.formats.avro.writing import default_bytes
 from serdes.kernels.misfit import Misfit, entries_of, items_of, record_of
-from serdes.rules.inline import (
+from serdes.rules.inline.model import (
     VALIDATION_RULES_PROP,
     Site,
     Sites,

@@ -1,4 +1,4 @@
-"""serdes.rules.walk_protobuf: fields of Protobuf messages."""
+"""serdes.rules.walks.protobuf: fields of Protobuf messages."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from google.protobuf import (
 from registry import RuleKind, RuleMode, Schema
 from serdes.formats.protobuf.codec import load
 from serdes.rules import FieldContext, RuleConditionError, RuleContext, RuleError
-from serdes.rules.protobuf_meta import tags_of
-from serdes.rules.walk_protobuf import field_transformer
+from serdes.rules.walks.protobuf import field_transformer
+from serdes.rules.walks.protobuf_meta import tags_of
 from tests.unit.serdes.rules.samples import context, rule
 
 F = descriptor_pb2.FieldDescriptorProto

@@ -1,4 +1,4 @@
-"""serdes.rules.cel_values: there and back, Protobuf messages too."""
+"""serdes.rules.cel.values: there and back, Protobuf messages too."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from google.protobuf import descriptor_pb2, duration_pb2, struct_pb2, timestamp_
 
 from serdes.rules import RuleError
 from serdes.rules.bounds import Bounds
-from serdes.rules.cel import evaluate
-from serdes.rules.cel_values import from_cel, to_cel
+from serdes.rules.cel.executor import evaluate
+from serdes.rules.cel.values import from_cel, to_cel
 
 WHEN = datetime.datetime(2026, 1, 2, 3, 4, 5, 678_901, datetime.UTC)
 SECOND = datetime.timedelta(seconds=1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from serdes.rules.inline import ValidationRule
+from serdes.rules.inline.model import ValidationRule
 
 META: Final = 1088
 TAGS: Final = 3

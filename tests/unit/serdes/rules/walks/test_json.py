@@ -1,4 +1,4 @@
-"""serdes.rules.walk_json: properties of JSON values."""
+"""serdes.rules.walks.json: properties of JSON values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jsonschema.validators import Draft202012Validator
 
 from registry import RuleKind
 from serdes.rules import FieldContext, RuleConditionError, RuleContext, RuleError
-from serdes.rules.walk_json import field_transformer
+from serdes.rules.walks.json import field_transformer
 from tests.unit.serdes.rules.samples import context, rule
 
 STRING = {"type": "string"}

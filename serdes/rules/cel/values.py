@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kserdes_config.extras import needed
-from serdes.rules.cel_decimals import known_decimal
+from serdes.rules.cel.decimals import known_decimal
 from serdes.rules.model import RuleError
 from serdes.variants import Variant
 

@@ -1,6 +1,6 @@
 """Rules in CEL: conditions and transforms on messages (`CEL`) and on tagged fields (`CEL_FIELD`).
 
-Must not know of formats but for Protobuf's messages (`cel_values`). An expression may have a guard before a semicolon:
+Must not know of formats but for Protobuf's messages (`values`). An expression may have a guard before a semicolon:
 if that does not hold, the rule does nothing. Source: the Common Expression Language, run by `cel-python` (extra
 `rules`).
 """
@@ -16,8 +16,8 @@ from typing import Any
 from kserdes_config.extras import needed
 from registry import RuleKind
 from serdes.rules.bounds import LIMIT_S, Bounds, limit_of
-from serdes.rules.cel_functions import FUNCTIONS
-from serdes.rules.cel_values import asking, from_cel, to_cel
+from serdes.rules.cel.functions import FUNCTIONS
+from serdes.rules.cel.values import asking, from_cel, to_cel
 from serdes.rules.model import FieldContext, FieldRuleExecutor, FieldTransform, RuleContext, RuleError, RuleExecutor
 
 _bounds: contextvars.ContextVar[Bounds] = contextvars.ContextVar("serdes_cel_bounds")

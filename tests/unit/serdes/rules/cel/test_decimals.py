@@ -1,4 +1,4 @@
-"""serdes.rules.cel_decimals: decimals in rules; tests/interop/test_cel_decimals_peers.py compares with the peer."""
+"""serdes.rules.cel.decimals: decimals in rules; tests/interop/test_cel_decimals_peers.py compares with the peer."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from serdes.decimals import from_proto_decimal, to_proto_decimal
 from serdes.formats.protobuf.codec import load
 from serdes.rules import RuleError
 from serdes.rules.bounds import Bounds
-from serdes.rules.cel import evaluate
-from serdes.rules.cel_values import field_to_cel, from_cel, to_cel
+from serdes.rules.cel.executor import evaluate
+from serdes.rules.cel.values import field_to_cel, from_cel, to_cel
 
 PRICED = """syntax = "proto3"; package t; import "confluent/type/decimal.proto";
 message Priced { confluent.type.Decimal price = 1; }"""

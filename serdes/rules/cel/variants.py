@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from kserdes_config.extras import needed
-from serdes.rules.cel_decimals import is_whole, refused
+from serdes.rules.cel.decimals import is_whole, refused
 from serdes.rules.model import RuleError
 from serdes.variants import Variant, VariantError, VariantType, parse_json
 from serdes.variants.reading import DECIMAL, STAMPS, WHOLE

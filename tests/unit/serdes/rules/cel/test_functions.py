@@ -1,4 +1,4 @@
-"""serdes.rules.cel_functions: forms of text."""
+"""serdes.rules.cel.functions: forms of text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from serdes.rules import RuleError
 from serdes.rules.bounds import Bounds
-from serdes.rules.cel import evaluate
+from serdes.rules.cel.executor import evaluate
 
 LONG = "a" * 64
 

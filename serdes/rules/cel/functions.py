@@ -16,7 +16,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from kserdes_config.extras import needed
-from serdes.rules import cel_decimals, cel_variants
+from serdes.rules.cel import decimals, variants
 from serdes.rules.model import RuleError
 
 MOST_DIGITS: Final = 1000
@@ -110,7 +110,7 @@ def to_string(value: Any) -> Any:
         text = "true" if value else "false"
     elif isinstance(value, types.TimestampType):
         text = _timestamp_text(value)
-    elif (number := cel_decimals.known_decimal(value)) is not None:
+    elif (number := decimals.known_decimal(value)) is not None:
         if not number.is_finite() or abs(number.adjusted()) > MOST_DIGITS:
             raise _refused(f"string() of a decimal of more than {MOST_DIGITS} digits")
         text = f"{number if number else abs(number):f}"
@@ -194,7 +194,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "format": format_text,
     "string": to_string,
     "timestamp": to_timestamp,
-    **cel_decimals.FUNCTIONS,
-    **cel_variants.FUNCTIONS,
+    **decimals.FUNCTIONS,
+    **variants.FUNCTIONS,
 }
 """By the name that expressions use."""

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from serdes.errors import SerializationError
 from serdes.formats.protocol import SchemaFormat
-from serdes.rules import walk_avro, walk_json
 from serdes.rules.model import FieldTransformer
+from serdes.rules.walks import avro, json
 
 
 class Fields(Protocol):
@@ -58,8 +58,8 @@ class _Same:
 
 class _Avro(_Same):
     def __init__(self, parsed: Any) -> None:
-        self.tags: Mapping[str, Iterable[str]] | None = walk_avro.inline_tags(parsed.model)
-        self.transformer = walk_avro.field_transformer(parsed.model)
+        self.tags: Mapping[str, Iterable[str]] | None = avro.inline_tags(parsed.model)
+        self.transformer = avro.field_transformer(parsed.model)
 
     def plain(self, value: Any) -> Any:
         return plain(value)
@@ -72,7 +72,7 @@ class _Json(_Same):
 
         self.tags: Mapping[str, Iterable[str]] | None = None
         engine = parsed.engine or Engine(parsed.document, parsed.referenced)  # none where values are not checked
-        self.transformer = walk_json.field_transformer(
+        self.transformer = json.field_transformer(
             parsed.document,
             resolver_of(parsed),
             resolved,
@@ -100,7 +100,7 @@ def resolved(resolver: Any, ref: str) -> tuple[Any, Any]:
 
 class _Protobuf:
     def __init__(self, form: Any, parsed: Any) -> None:
-        from serdes.rules import walk_protobuf
+        from serdes.rules.walks import protobuf
 
         self._form = form
         self._parsed = parsed
@@ -108,7 +108,7 @@ class _Protobuf:
 
         def apply(ctx: Any, transform: Any, message: Any) -> Any:
             registered = parsed.named(message.DESCRIPTOR.full_name).DESCRIPTOR
-            return walk_protobuf.field_transformer(registered)(ctx, transform, message)
+            return protobuf.field_transformer(registered)(ctx, transform, message)
 
         self.transformer: FieldTransformer = apply
 
