@@ -27,7 +27,7 @@ from serdes.rules.inline.model import (
 )
 from serdes.rules.model import RuleError
 from serdes.rules.walks.protobuf import ANY, imported, is_map, is_repeated
-from serdes.rules.walks.protobuf_meta import rules_in
+from serdes.rules.walks.protobuf_meta import rules_of
 
 
 def sites_of(parsed: ProtobufSchema) -> Sites | None:
@@ -73,6 +73,11 @@ def _files(file: Any) -> list[Any]:
     return [file.pool.FindFileByName(name) for name in names]
 
 
+def _rules_in(owner: Any) -> list[ValidationRule]:
+    """The rules of anything that has options; empty texts are none."""
+    return [ValidationRule(*(text or None for text in texts)) for texts in rules_of(owner)]
+
+
 def _rules_in_file(file: Any) -> bool:
     """Whether messages or fields of a file have rules.
 
@@ -96,14 +101,14 @@ def _rules_in_file(file: Any) -> bool:
 
 
 def _checked(owner: Any) -> bool:
-    rules = rules_in(owner)
+    rules = _rules_in(owner)
     if not all((rule.expr or "").strip() for rule in rules):
         raise never(owner.full_name, "it has no `expr`")
     return bool(rules)
 
 
 def _refuse_any(owner: Any, place: str) -> None:
-    if rules_in(owner):
+    if _rules_in(owner):
         raise never(place, "only messages and fields can have rules")
 
 
@@ -140,7 +145,7 @@ class _Rules:
         found = self._known.get(id(owner))
         if found is None:
             self._kept.append(owner)
-            found = self._known[id(owner)] = rules_in(owner)
+            found = self._known[id(owner)] = _rules_in(owner)
         return found
 
     def _within(self, registered: Any, message: Any, seen: Any, path: str) -> Iterator[Site]:

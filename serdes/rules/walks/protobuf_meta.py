@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from serdes.rules.inline.model import ValidationRule
-
 META: Final = 1088
 TAGS: Final = 3
 RULES: Final = 4
@@ -20,10 +18,10 @@ def tags_of(descriptor: Any) -> frozenset[str]:
     return frozenset(_text(body) for number, body in _meta(descriptor) if number == TAGS)
 
 
-def rules_in(descriptor: Any) -> list[ValidationRule]:
-    """The rules of anything that has options; empty texts are none."""
+def rules_of(descriptor: Any) -> list[list[str]]:
+    """The rules of anything that has options, each as the texts of its four fields, empty where a field is not set."""
     found = (dict(_fields(body)) for number, body in _meta(descriptor) if number == RULES)
-    return [ValidationRule(*(_text(parts.get(number, b"")) or None for number in range(1, 5))) for parts in found]
+    return [[_text(parts.get(number, b"")) for number in range(1, 5)] for parts in found]
 
 
 def _meta(descriptor: Any) -> list[tuple[int, bytes]]:
