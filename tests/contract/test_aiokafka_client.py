@@ -14,7 +14,7 @@ from tests.contract.test_aio import run
 from tests.patience import judged_by
 
 
-def test_what_it_knows_of_the_cluster(cluster: Cluster) -> None:
+def test_kafka_client_shows_the_clusters_metadata(cluster: Cluster) -> None:
     topic, later = cluster.topic(partitions=2), unique("later")
 
     async def work() -> None:

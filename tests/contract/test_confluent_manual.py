@@ -68,7 +68,7 @@ def test_lines_go_to_a_logger(cluster: Cluster) -> None:
     producer.close()
 
 
-def test_what_a_failing_commit_asks_for(modern_cluster: Cluster) -> None:
+def test_a_failed_commit_is_retried_or_aborted_or_given_up(modern_cluster: Cluster) -> None:
     """Tried again, aborted and begun anew, or given up, as the error says."""
     source, target, group = modern_cluster.topic(), modern_cluster.topic(), unique("group")
     fill(modern_cluster, source, [b"a", b"b"])

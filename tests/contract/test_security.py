@@ -198,7 +198,9 @@ def test_an_expired_token_is_refused_with_a_reason(secure_cluster: Cluster) -> N
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize(("user", "password"), [(USER, "wrong"), ("nobody", PASSWORD)])
-def test_who_does_not_is_told_so_by_name(secure_cluster: Cluster, mechanism: str, user: str, password: str) -> None:
+def test_a_refused_login_names_user_and_mechanism(
+    secure_cluster: Cluster, mechanism: str, user: str, password: str
+) -> None:
     said = refused(login(secure_cluster, mechanism, password, user))
     assert isinstance(said, AuthError)
     assert said.code == KafkaError._AUTHENTICATION

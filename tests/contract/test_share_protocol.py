@@ -644,7 +644,7 @@ def test_coordinators_of_partitions_of_share_groups(wire: Wire) -> None:
         assert (found.error_code, found.node_id, found.error_message) == (42, -1, "")
 
 
-def test_what_is_announced(wire: Wire) -> None:
+def test_api_versions_announce_the_share_apis(wire: Wire) -> None:
     answer = wire.ask(ApiVersionsRequest("tests", "1"))
     keys = {
         ApiKey.SHARE_GROUP_HEARTBEAT: (1, 1),

@@ -301,7 +301,7 @@ def test_the_dialect_of_aiokafka_assigns_while_its_listener_is_told(cluster: Clu
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_whatever_was_called_before(groups: Cluster, seed: int) -> None:
+def test_a_subscription_ends_after_any_sequence_of_calls(groups: Cluster, seed: int) -> None:
     """Subscriptions, assignments and polls in any order; then the subscription ends and one partition is assigned."""
     rng = random.Random(seed)
     topics = [groups.topic(), groups.topic()]

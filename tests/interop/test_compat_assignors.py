@@ -159,7 +159,7 @@ def test_partitions_move_in_two_steps() -> None:
     assert ours.RangePartitionAssignor().supported_protocols() == [ours.RebalanceProtocol.EAGER]
 
 
-def test_what_members_say_and_keep() -> None:
+def test_assignors_have_the_metadata_and_state_of_kafka_python() -> None:
     def story(here: Any, values: Any) -> list[Any]:
         seen: list[Any] = []
         for name in ("RangePartitionAssignor", "RoundRobinPartitionAssignor"):

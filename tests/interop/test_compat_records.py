@@ -315,7 +315,7 @@ def test_compressed_sets_of_old_messages(magic: int, codec: int, seed: int) -> N
         assert mine.next_offset == other.next_offset
 
 
-def test_what_old_messages_cannot_be() -> None:
+def test_legacy_builders_refuse_values_of_wrong_types() -> None:
     wrong: list[tuple[Any, ...]] = [("1", 1, b"", b""), (1, "x", b"", b""), (1, 1, "x", b""), (1, 1, b"", 3)]
     for arguments in wrong:
         for side, error in ((legacy, kafka_legacy), (aiokafka_records, aiokafka_legacy)):

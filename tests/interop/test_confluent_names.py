@@ -89,7 +89,7 @@ def test_every_module_has_a_home_or_a_reason() -> None:
     assert [module for module in HOMES if skipped(module) is not None] == []
 
 
-def test_what_cannot_be_compared_is_here() -> None:
+def test_names_that_cannot_be_read_from_the_peer_exist() -> None:
     assert all(ours(module, name) is not None for module, name in UNREADABLE.items())
 
 

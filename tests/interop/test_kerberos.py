@@ -153,7 +153,7 @@ def test_the_asyncio_face(strict: RealKafka, realm: Kdc) -> None:
         ({"sasl.kerberos.principal": f"eve@{REALM}"}, "authentication failed for user eve@KSERDES.TEST with GSSAPI: "),
     ],
 )
-def test_who_is_not_let_in(strict: RealKafka, realm: Kdc, more: Conf, text: str) -> None:
+def test_refused_kerberos_logins_are_auth_errors(strict: RealKafka, realm: Kdc, more: Conf, text: str) -> None:
     said = refused(as_user(strict, realm, **more))
     assert isinstance(said, AuthError)
     assert said.code == KafkaError._AUTHENTICATION
@@ -220,7 +220,7 @@ def no_ticket(admin: AdminClient) -> str:
     return str(caught.value) if "ticket" in str(caught.value) else ""
 
 
-def test_what_is_missing_is_named(
+def test_a_missing_keytab_or_library_is_named(
     strict: RealKafka, realm: Kdc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ConfigError, match=r"sasl\.kerberos\.keytab: there is no file .*nothing"):

@@ -94,7 +94,7 @@ CLIENTS = ["aiokafka", "kafka-python"]
 
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("codec", Codec)
-def test_they_read_what_we_build(client: str, codec: Codec) -> None:
+def test_peers_read_batches_of_build_batch(client: str, codec: Codec) -> None:
     needs(client, codec)
     rows = [NewRecord(value, key, headers, time_ms) for time_ms, key, value, headers in ROWS]
     assert plain(read_by_peer(client, build_batch(rows, codec=codec))) == ROWS
@@ -102,7 +102,7 @@ def test_they_read_what_we_build(client: str, codec: Codec) -> None:
 
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize(("codec", "levels"), [(Codec.GZIP, (0, 1, 9)), (Codec.LZ4, (1, 12)), (Codec.ZSTD, (1, 22))])
-def test_they_read_every_level(client: str, codec: Codec, levels: tuple[int, ...]) -> None:
+def test_peers_read_batches_of_every_compression_level(client: str, codec: Codec, levels: tuple[int, ...]) -> None:
     needs(client, codec)
     rows = [NewRecord(value, key, headers, time_ms) for time_ms, key, value, headers in ROWS]
     made = [build_batch(rows, codec=codec, level=level) for level in levels]
@@ -113,7 +113,7 @@ def test_they_read_every_level(client: str, codec: Codec, levels: tuple[int, ...
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("codec", Codec)
 @pytest.mark.parametrize("impl", [pure, native], ids=["pure", "native"])
-def test_they_read_what_we_produce(client: str, codec: Codec, impl: Any) -> None:
+def test_peers_read_batches_of_the_accumulator(client: str, codec: Codec, impl: Any) -> None:
     needs(client, codec)
     memory = impl.Accumulator(
         batch_size_bytes=1_000_000,

@@ -134,5 +134,5 @@ def test_the_same_is_taken_and_refused(conf: dict[Any, Any], tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("conf", "why"), DIFFERENT, ids=str)
-def test_what_differs_does_so_still(conf: dict[Any, Any], why: str, tmp_path: Path) -> None:
+def test_known_differences_in_configuration_remain(conf: dict[Any, Any], why: str, tmp_path: Path) -> None:
     assert (refusal(peer, conf, tmp_path) is None) != (refusal(registry, conf, tmp_path) is None), why

@@ -398,7 +398,7 @@ def test_both_refuse_the_same(spark: Any, servers: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
-def test_what_differs_is_told(spark: Any, servers: str, project_root: Path, name: str) -> None:
+def test_differences_from_sparks_source_are_documented(spark: Any, servers: str, project_root: Path, name: str) -> None:
     case = DIFFERENT[name]
     page = " ".join((project_root / "docs" / "guide" / "spark-source.md").read_text().split())
     assert case.told in page

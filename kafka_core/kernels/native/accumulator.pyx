@@ -304,7 +304,7 @@ cdef class Accumulator:
         return stop
 
     cdef bint add_row(self, str topic, Rows rows, Py_ssize_t row, int partition, object callback) except -1:
-        """One row of columns; everything but the usual case goes the way of a record of `produce`."""
+        """Appends one row of columns; an unusual one goes the way of a record of `produce`."""
         cdef const uint8_t* key = NULL
         cdef const uint8_t* value = NULL
         cdef Py_ssize_t key_size = -1, value_size = -1, size

@@ -86,7 +86,7 @@ cdef bytes pack_headers(object headers):
 
 
 cdef class Batch:
-    """One batch of one partition: open while it grows, then sealed; the records lie behind room for the header.
+    """A batch of one partition: open while it grows, then sealed; the records lie behind room for the header.
 
     Attributes:
         size_bytes: bytes of its records, which is what counts against the memory bound.
@@ -126,7 +126,7 @@ cdef class Batch:
 
     @property
     def size_bytes(self):
-        """What it counts against the queue's bound."""
+        """Its share of the queue's bound."""
         return self.memory.size - HEADER_BYTES + self.shrunk
 
     cdef Py_ssize_t append(self, int64_t timestamp, const uint8_t* key, Py_ssize_t key_size, const uint8_t* value,
@@ -251,7 +251,7 @@ cdef class Batch:
         return memoryview(self.memory)
 
     cdef void keep_ids(self, int64_t producer_id, int producer_epoch, int base_sequence, bint transactional) noexcept:
-        """What the header in this batch's own memory says."""
+        """Notes the ids in the header in this batch's own memory."""
         self.written, self.written_id, self.written_epoch = True, producer_id, producer_epoch
         self.written_sequence, self.written_transactional = base_sequence, transactional
 

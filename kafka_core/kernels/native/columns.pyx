@@ -85,7 +85,7 @@ cdef class Variable:
 
 
 cdef class ColumnSink:
-    """Where cursors put their records; `take()` hands the columns on and starts anew."""
+    """Columns that cursors fill; `take()` hands them on and starts anew."""
 
     cdef readonly Py_ssize_t rows
     cdef readonly list runs

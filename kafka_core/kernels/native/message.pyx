@@ -247,7 +247,7 @@ cdef class Message:
         return self.value()
 
     def delivery_count(self):
-        """How often the record was given to members of a share group, this time included; None elsewhere."""
+        """The number of deliveries to members of a share group, this one included; None elsewhere."""
         return None if self._delivery_count <= 0 else self._delivery_count
 
     cdef bint watch(self) except -1:
@@ -382,7 +382,7 @@ cdef list _pairs(headers):
 
 
 cdef str _measure(Message message):
-    """How much there is, for a text; a deserialized value need not have a length."""
+    """The value's size as text; a deserialized one, which need not have a length, is named by its class."""
     value = message._value
     if value is None or isinstance(value, (bytes, str)):
         return f"{len(message)} bytes" if not isinstance(value, str) else f"{len(value)} characters"

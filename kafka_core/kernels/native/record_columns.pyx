@@ -39,7 +39,7 @@ cdef Py_ssize_t count_of(object number, str what) except -1:
 
 
 cdef class Slots:
-    """What all columns have: a first row, and which rows are there."""
+    """Base of all columns: a first row, and which rows are there."""
 
     cdef int check(self, first, validity, Py_ssize_t rows) except -1:
         self.first = count_of(first, "a column can't begin at row")

@@ -126,7 +126,7 @@ cdef inline int octets_at(const Column* column, int source, int64_t width, int64
 
 cdef inline int range_at(const Column* column, const Column* items, int source, int64_t width, int64_t at,
                          int64_t* start, int64_t* end) noexcept nogil:
-    """Where the items of a list are, among all items."""
+    """The range of a list's items among all items."""
     if source == OFFSETS_32:
         start[0] = (<const int32_t*>column.first)[at]
         end[0] = (<const int32_t*>column.first)[at + 1]

@@ -207,7 +207,7 @@ cdef class WriteFixed(Writer):
 
 
 cdef class WriteEnum(Writer):
-    """One of some symbols."""
+    """A symbol of an enum."""
 
     cdef dict places
     cdef object what
@@ -367,7 +367,7 @@ cdef class WriteRecord(Writer):
 
 
 cdef dict memo_of(Out* out):
-    """What was found about parts of the value so far."""
+    """The memo: findings about parts of the value so far."""
     if out.memo == NULL:
         made = {}
         Py_INCREF(made)
@@ -376,7 +376,7 @@ cdef dict memo_of(Out* out):
 
 
 cdef class WriteUnion(Writer):
-    """One of several types."""
+    """A value of one of several types."""
 
     cdef dict quick
     cdef object choose
@@ -408,7 +408,7 @@ cdef class WriteUnion(Writer):
 
 
 cdef class WritePrepared(Writer):
-    """What a function makes of a value."""
+    """The result of a function for a value."""
 
     def __init__(self, prepare, Writer inner not None):
         self.prepare = prepare
@@ -595,7 +595,7 @@ cdef class ReadFixed(Reader):
 
 
 cdef class ReadEnum(Reader):
-    """One of some symbols."""
+    """A symbol of an enum."""
 
     cdef tuple symbols
     cdef object unknown
@@ -757,7 +757,7 @@ cdef object fresh_value(name, bytes data, Reader node):
 
 
 cdef class ReadUnion(Reader):
-    """One of several types."""
+    """A value of one of several types."""
 
     cdef tuple branches
 
@@ -794,7 +794,7 @@ cdef class ReadTagged(Reader):
 
 
 cdef class ReadConverted(Reader):
-    """What a function makes of a value."""
+    """The result of a function for a value."""
 
     def __init__(self, Reader inner not None, convert):
         self.inner = inner
@@ -805,7 +805,7 @@ cdef class ReadConverted(Reader):
 
 
 cdef class ReadRefused(Reader):
-    """What can't be read."""
+    """A value that can't be read."""
 
     cdef object error
 

@@ -586,7 +586,7 @@ cdef int put_null(Run* run, const Step* step) noexcept nogil:
 
 
 cdef int write_parts(Run* run, const Step* step, const Column* column, int64_t index, int64_t at) noexcept nogil:
-    """What has steps of its own; `index` is the position without the column's offset."""
+    """Writes a cell that has steps of its own; `index` is the position without the column's offset."""
     cdef int i, fault, found = -1
     cdef Column* member
     if step.op == RECORD:

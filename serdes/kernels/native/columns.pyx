@@ -360,7 +360,7 @@ cdef class Builders:
         truncate(self.columns, length)
 
     def append(self, int32_t place, value):
-        """One cell at the end of a column.
+        """Adds a cell at the end of a column.
 
         Args:
             place: the column's, in preorder.

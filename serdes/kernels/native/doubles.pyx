@@ -67,7 +67,7 @@ fill()
 
 
 cdef inline int digits_of(uint64_t value) noexcept nogil:
-    """How many digits a number has."""
+    """The number of decimal digits."""
     cdef int count = 0
     while value >= 10000:
         value = value // 10000

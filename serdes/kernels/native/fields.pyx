@@ -213,7 +213,7 @@ cdef class ProduceCall:
         self.send = send
 
     def __call__(self, topic, key=None, value=None, partition=-1, on_delivery=None, timestamp=0, headers=None):
-        """What `serdes.SerializingProducer.produce` does."""
+        """Implements `serdes.SerializingProducer.produce`."""
         cdef tuple written = self.writer.run(topic, key, value, headers)
         return self.send(topic, written[1], written[0], partition, None, on_delivery, timestamp, written[2])
 
@@ -236,7 +236,7 @@ def last_of_each(list messages not None):
 
 
 cdef decoded_by(function, int way, data, bint named):
-    """What a function makes of bytes, without a context; MISSED if it needs one, or fails."""
+    """A function's result for bytes, without a context; MISSED if it needs one, or fails."""
     if way == 1:
         if data is None:
             return None
@@ -265,7 +265,7 @@ cdef decoded_by(function, int way, data, bint named):
 
 
 cdef encoded_by(function, int way, topic, field, obj):
-    """What a function makes of an object, without a context; MISSED if it needs one, or fails."""
+    """A function's result for an object, without a context; MISSED if it needs one, or fails."""
     if way == 1:
         if obj is None:
             return None

@@ -334,7 +334,7 @@ cdef class Frames:
     # --- what Python asks
 
     def names(self):
-        """What names the schemas, in the order in which it came: the number, or the 16 bytes of the GUID; its rows."""
+        """The ids of the schemas in order of appearance (the number, or the 16 bytes of the GUID), with their rows."""
         cdef int64_t place
         made = []
         for place in range(self.found_count):
@@ -384,7 +384,7 @@ cdef class Frames:
         )
 
     def tail(self, int64_t row):
-        """What stood in the row's header after the id (Protobuf: the path of the type); None if it had no header."""
+        """The rest of the row's header after the id (Protobuf: the path of the type); None without a header."""
         if not 0 <= row < self.filled:
             raise IndexError(row)
         if self.tails == NULL or self.tails[row] == NULL:
@@ -392,7 +392,7 @@ cdef class Frames:
         return PyBytes_FromStringAndSize(<const char*>self.tails[row], self.tail_sizes[row])
 
     def name_of(self, int64_t row):
-        """What names a row's schema: the number, or the 16 bytes of the GUID; None without."""
+        """The id of a row's schema: the number, or the 16 bytes of the GUID; None without."""
         if not 0 <= row < self.filled:
             raise IndexError(row)
         return named(&self.found[self.keys[row]]) if self.keys[row] >= 0 else None

@@ -367,7 +367,7 @@ cdef int distinct(Run* run, const Column* keys, int64_t first, int64_t end) noex
 
 
 cdef int nested(Run* run, const Step* step, uint8_t byte) noexcept nogil:
-    """What is in brackets or braces."""
+    """Reads an array or object."""
     cdef int fault
     if byte != (91 if step.expected == ARRAY else 123):
         return NOT_EXPECTED

@@ -3,7 +3,7 @@
 
 
 cdef int exact_number(Run* run, const Step* step, const Number* read) noexcept with gil:
-    """What needs Python's own arithmetic."""
+    """Reads a number that needs Python's own arithmetic."""
     cdef Column* column = &run.columns[step.column]
     given = read.text[:read.size]
     if step.expected != NUMBER:
@@ -263,7 +263,7 @@ cdef int put_decimal(const Step* step, Column* column, const uint8_t* data, int6
 
 
 cdef inline int put_text(Run* run, const Step* step) noexcept nogil:
-    """What stands in quotes."""
+    """Reads the text in quotes into a cell."""
     cdef const uint8_t* data = NULL
     cdef const uint8_t* begin = run.at
     cdef int64_t size = 0

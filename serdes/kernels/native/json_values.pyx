@@ -184,7 +184,7 @@ cdef int put_wide(Text* text, PyObject* value, Py_ssize_t size) noexcept:
 
 
 cdef inline Name* name_at(Text* text, PyObject* key) noexcept:
-    """Where the name would be remembered: objects that are next to each other have different places."""
+    """The place of a name in the memory of names: objects next to each other have different places."""
     return &text.names[(<size_t>key >> 4 ^ <size_t>key >> 10) % NAMES]
 
 

@@ -1,4 +1,4 @@
-"""What the kernels of Protobuf share: kinds of fields, as `serdes.columnar.protobuf.tree` numbers them."""
+"""Shared by the kernels of Protobuf: kinds of fields, as `serdes.columnar.protobuf.tree` numbers them."""
 
 cdef enum KindOf:
     K_DOUBLE = 1

@@ -35,7 +35,7 @@ cdef ArrowArray* new_array(int64_t length, int buffers, int children) noexcept n
 
 
 cdef void* packed_bits(const uint8_t* bytes, int64_t count, int64_t* ones) noexcept nogil:
-    """One bit for each byte that is 0 or 1, and how many are 1; NULL without memory."""
+    """Packs bytes that are 0 or 1 into bits, and counts the ones; NULL without memory."""
     cdef uint8_t* bits = <uint8_t*> malloc((count + 7) // 8 + 8)
     cdef uint64_t eight
     cdef int64_t i = 0

@@ -418,7 +418,7 @@ cdef class ColumnReader:
 
 
 cdef class ColumnBatch:
-    """What a batch has become: errors, and columns that are taken once."""
+    """A decoded batch: errors, and columns that are taken once."""
 
     cdef ColumnReader plan
     cdef Run run

@@ -610,7 +610,7 @@ cdef void drop_capsule(object capsule) noexcept:
 
 
 cdef class FrameWriter:
-    """What is written of a struct's columns, in C, for any number of batches and threads.
+    """A plan for writing a struct's columns, in C, for any number of batches and threads.
 
     Args:
         messages: for each message its fields, ordered by number, as `Lowered` has them; the first one is the rows'.
@@ -711,7 +711,7 @@ cdef class FrameWriter:
             free(complaints.items)
 
     cdef void find_columns(self, const ArrowArray* root, const ArrowArray** arrays, Column* columns) noexcept nogil:
-        """Where the buffers of each column are."""
+        """Finds the buffers of each column."""
         cdef int i
         cdef const ArrowArray* array
         arrays[0] = root

@@ -298,7 +298,7 @@ cdef const uint8_t* checked_number(
 
 
 cdef int complete(Run* run, const Message* message, int64_t slot, const uint8_t* at) noexcept nogil:
-    """What can be judged only when all parts are there: required fields, times, keys of maps, text of proto2."""
+    """Judges a message whose parts are all there: required fields, times, keys of maps, text of proto2."""
     cdef const Field* field
     cdef Column* column
     cdef int32_t size

@@ -17,7 +17,7 @@ cdef extern from "Python.h":
 
 
 cdef inline Py_ssize_t offset_of(kind, name) except? -1:
-    """Where an attribute lies in objects of a class; -1 if it is in no slot."""
+    """The offset of an attribute in objects of a class; -1 if it is in no slot."""
     cdef PyMemberDef* member
     for base in kind.__mro__:
         if name in vars(base):
@@ -30,5 +30,5 @@ cdef inline Py_ssize_t offset_of(kind, name) except? -1:
 
 
 cdef inline PyObject* slot_of(value, Py_ssize_t offset) noexcept:
-    """What is in a slot, borrowed; NULL for nothing."""
+    """The object in a slot, borrowed; NULL for nothing."""
     return (<PyObject**>(<char*><PyObject*>value + offset))[0]

@@ -34,7 +34,7 @@ DEEP = 8
 
 
 def survey(value, int levels):
-    """What is remarkable in a value, as a sum of the constants of this module; 0 for nothing."""
+    """The traits of a value, as a sum of the constants of this module; 0 for none."""
     return look(<PyObject*>value, levels)
 
 

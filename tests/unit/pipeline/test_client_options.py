@@ -64,7 +64,7 @@ def test_both_dialects_are_understood(given: dict[str, str], found: dict[str, st
         ({"fetch.max.waits.ms": "5"}, r"did you mean 'kafka\.fetch"),
     ],
 )
-def test_what_is_not_understood_is_said(given: dict[str, str], text: str) -> None:
+def test_invalid_options_are_named_without_secrets(given: dict[str, str], text: str) -> None:
     with pytest.raises(PropertyError, match=text) as caught:
         client_properties(given)
     assert "hunter2" not in str(caught.value)

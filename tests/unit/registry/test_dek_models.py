@@ -44,7 +44,7 @@ def test_key_material_is_base64() -> None:
     assert "/w==" not in repr(bare.with_key(b"\xff"))
 
 
-def test_what_is_missing_is_an_error() -> None:
+def test_missing_fields_and_unknown_algorithms_are_errors() -> None:
     with pytest.raises(KeyError):
         Kek.from_dict({"name": "k"})
     with pytest.raises(ValueError, match="ROT13"):

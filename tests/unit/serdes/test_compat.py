@@ -272,7 +272,7 @@ def test_key_vault_with_clients_that_are_given() -> None:
         (lambda: keys.AzureKmsAead(Versioned("d"), "r").decrypt(b"azure:v1:" + b"/" * 32 + b":", b""), "invalid azure"),
     ],
 )
-def test_what_key_vault_can_not_do(call: Any, words: str) -> None:
+def test_unsupported_key_vault_calls_are_refused(call: Any, words: str) -> None:
     with pytest.raises(RuleError, match=words):
         call()
 

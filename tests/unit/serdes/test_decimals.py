@@ -44,7 +44,7 @@ def test_bytes_are_as_few_as_hold_the_number(unscaled: int) -> None:
 
 
 @pytest.mark.parametrize(("text", "scale"), [("1.23", 1), ("NaN", 0), ("-Infinity", 2), ("1E+999999999", 0)])
-def test_what_does_not_fit_is_refused(text: str, scale: int) -> None:
+def test_numbers_that_do_not_fit_a_decimal_are_refused(text: str, scale: int) -> None:
     with pytest.raises(ValueError, match=r"Scale provided|non-finite|more than 100000 digits"):
         decimal_to_protobuf(Number(text), scale)
 

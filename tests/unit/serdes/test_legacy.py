@@ -60,7 +60,7 @@ def test_a_record_out_and_back(monkeypatch: pytest.MonkeyPatch, request: pytest.
         assert consumer.poll(1) is None
 
 
-def test_what_is_missing(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+def test_missing_topics_and_schemas_are_named(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     produced(monkeypatch)
     with AvroProducer({**CONF, **url(request)}) as producer:
         with pytest.raises(ClientError, match="Topic name not specified"):

@@ -163,7 +163,7 @@ def test_bytes_that_are_no_frame_are_refused(client: CachedSchemaRegistryClient)
         serializer.decode_message(frame + b"more")
 
 
-def test_what_does_not_fit_is_refused(client: CachedSchemaRegistryClient) -> None:
+def test_values_that_do_not_fit_the_schema_are_refused(client: CachedSchemaRegistryClient) -> None:
     serializer = MessageSerializer(client)
     for is_key, kind in ((False, ValueSerializerError), (True, KeySerializerError)):
         with pytest.raises(kind, match="does not fit int"):

@@ -111,7 +111,7 @@ def test_hostile_frames(frame: bytes, text: str) -> None:
     assert caught.value.topic == "orders"
 
 
-def test_what_is_needed() -> None:
+def test_a_message_class_or_schema_is_required() -> None:
     with pytest.raises(ValueError, match="no message class is given"):
         ProtobufDeserializer(None)
     with pytest.raises(ValueError, match="a schema is needed"):

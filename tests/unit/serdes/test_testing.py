@@ -68,7 +68,7 @@ def test_the_plugin_loads_nothing_unless_a_fixture_is_used(pytester: pytest.Pyte
     pytester.runpytest_inprocess("-p", "no:kserdes").stdout.fnmatch_lines(["*fixture 'kafka_cluster' not found*"])
 
 
-def test_what_the_guide_shows_works(pytester: pytest.Pytester, project_root: Path) -> None:
+def test_the_examples_of_the_testing_guide_pass(pytester: pytest.Pytester, project_root: Path) -> None:
     guide = (project_root / "docs" / "guide" / "testing.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", guide, re.DOTALL | re.MULTILINE)
     for at, block in enumerate(blocks):

@@ -185,7 +185,7 @@ def test_texts_that_are_no_variant(text: str) -> None:
         [("append_binary", bytes(2**24))],
     ],
 )
-def test_what_a_builder_refuses(calls: list[tuple[Any, ...]]) -> None:
+def test_invalid_builder_calls_are_refused(calls: list[tuple[Any, ...]]) -> None:
     with pytest.raises(VariantError):
         built(*calls)
 

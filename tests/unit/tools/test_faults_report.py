@@ -98,7 +98,7 @@ def test_a_group_s_name_leads_to_its_coordinator() -> None:
         assert abs(java_hash(group_name("some", slot, 4))) % 4 == slot
 
 
-def test_what_a_member_owns() -> None:
+def test_a_members_changes_add_up_to_its_partitions() -> None:
     changes = [("assigned", (0, 1, 2)), ("revoked", (1,)), ("assigned", ()), ("assigned", (5,)), ("lost", (0, 2))]
     assert MemberHistory(changes=[Change(0.0, kind, parts) for kind, parts in changes]).owned() == {5}
 

@@ -39,7 +39,7 @@ def test_one_maven_runs_at_a_time_and_once_for_each_folder(calls: Path) -> None:
     assert len(calls.read_text().splitlines()) == 3
 
 
-def test_what_fails_leaves_nothing(calls: Path, tmp_path: Path) -> None:
+def test_a_failed_fetch_leaves_nothing_in_the_cache(calls: Path, tmp_path: Path) -> None:
     (tmp_path / "running").mkdir()
     with pytest.raises(JarsUnavailableError, match="Maven could not fetch a"):
         jars("a", "kafka")

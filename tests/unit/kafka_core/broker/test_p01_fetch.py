@@ -72,7 +72,7 @@ def test_offsets_at_and_beyond_the_end(bench: Bench, offset: int, code: Code, wa
     assert (item.error_code, item.high_watermark, bytes(item.records)) == (code, watermark, b"")
 
 
-def test_what_does_not_exist(bench: Bench) -> None:
+def test_unknown_topics_and_partitions_are_errors(bench: Bench) -> None:
     assert only(bench.ask(request(partition(), name="nope"), 12)).error_code == Code.UNKNOWN_TOPIC_OR_PARTITION
     assert only(bench.ask(request(partition(9)), 12)).error_code == Code.UNKNOWN_TOPIC_OR_PARTITION
     asked = request(partition(), name="")

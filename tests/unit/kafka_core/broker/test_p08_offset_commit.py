@@ -51,7 +51,7 @@ def test_every_version_stores_a_position(version: int) -> None:
     assert (entry.offset, entry.metadata, entry.leader_epoch) == (5, "m", 3 if version >= 6 else -1)
 
 
-def test_what_is_refused() -> None:
+def test_invalid_commits_are_refused() -> None:
     bench = Bench(2)
     bench.topic()
     other = 3 - (bench.cluster.coordinator_of("g") or bench.cluster.nodes[1]).node_id

@@ -17,7 +17,7 @@ def answer(*topics: Any, version: int = 1, brokers: Any = ((0, "h0", 1, "a"), (1
     return SimpleNamespace(API_VERSION=version, brokers=brokers, controller_id=1, topics=topics)
 
 
-def test_what_brokers_answer_is_told() -> None:
+def test_metadata_answers_update_the_cluster() -> None:
     cluster = ClusterMetadata(bootstrap_servers=["boot:1"], other=1)
     assert cluster.brokers() == {BrokerMetadata("bootstrap-0", "boot", 1, None)}
     assert cluster.is_bootstrap("bootstrap-0")
@@ -49,7 +49,7 @@ def test_the_oldest_answers_have_less_in_them() -> None:
     assert cluster.partitions_for_topic("t") == {0}
 
 
-def test_who_waits_for_metadata_is_told() -> None:
+def test_listeners_and_waiters_hear_of_metadata() -> None:
     async def work() -> None:
         cluster, heard = ClusterMetadata(), []
         cluster.add_listener(heard.append)

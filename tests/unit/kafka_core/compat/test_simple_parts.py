@@ -154,7 +154,7 @@ def test_message_sets() -> None:
         SimpleProducer(None, codec=9)  # type: ignore[arg-type]
 
 
-def test_what_is_gone_says_so() -> None:
+def test_removed_calls_name_their_successors() -> None:
     with pytest.raises(ProtocolError, match="send_produce_request"):
         KafkaProtocol.encode_produce_request("client", 1)
     with pytest.raises(ProtocolError, match="KafkaClient"):

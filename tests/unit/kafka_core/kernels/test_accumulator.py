@@ -56,7 +56,7 @@ def test_records_of_a_partition_stay_in_order(kernels: ModuleType) -> None:
     assert take_all(memory) == []
 
 
-def test_what_may_be_produced(kernels: ModuleType) -> None:
+def test_keys_and_values_may_be_bytes_text_or_buffers(kernels: ModuleType) -> None:
     memory = known(kernels)
     for value in (b"x", "x", bytearray(b"x"), memoryview(b"x")):
         memory.produce("t", value, value, headers={"h": value})
@@ -85,7 +85,7 @@ def test_what_may_be_produced(kernels: ModuleType) -> None:
         ({"callback": print, "on_delivery": len}, ValueError),
     ],
 )
-def test_what_may_not(kernels: ModuleType, options: dict[str, Any], kind: type[Exception]) -> None:
+def test_invalid_arguments_queue_nothing(kernels: ModuleType, options: dict[str, Any], kind: type[Exception]) -> None:
     memory = known(kernels)
     with pytest.raises(kind):
         memory.produce(**{"topic": "t", **options})

@@ -160,7 +160,7 @@ def test_common_structs_and_data_messages(tmp_path: Path) -> None:
         (field("X", "[]Some"), "no struct is named Some"),
     ],
 )
-def test_what_is_not_known_is_refused(tmp_path: Path, item: dict[str, Any], text: str) -> None:
+def test_unknown_definitions_are_refused(tmp_path: Path, item: dict[str, Any], text: str) -> None:
     with pytest.raises(DefinitionError, match=text):
         generate(jar(tmp_path, *pair([item], [])))
 

@@ -29,7 +29,7 @@ def metrics(draw: st.DrawFn) -> list[Metric]:
 
 
 @given(LABELS, metrics())
-def test_what_is_written_is_read_back(labels: dict[str, str], told: list[Metric]) -> None:
+def test_written_metrics_are_read_back(labels: dict[str, str], told: list[Metric]) -> None:
     read_labels, read = parsed(metrics_data(labels, SCOPE, told, TIME_NS))
     assert read_labels == labels
     assert read == [

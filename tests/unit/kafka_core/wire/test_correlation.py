@@ -44,7 +44,7 @@ class TestPhases:
 
     @pytest.mark.parametrize("phase", ConnectionPhase)
     @pytest.mark.parametrize("handshake", [True, False])
-    def test_who_may_send(self, phase: ConnectionPhase, handshake: bool):
+    def test_the_phase_decides_who_may_send(self, phase: ConnectionPhase, handshake: bool):
         allowed = {
             ConnectionPhase.HANDSHAKING: True,
             ConnectionPhase.READY: False,
@@ -114,7 +114,7 @@ class TestResponses:
             state.receive(answer(1), now_s=1)
         assert [lost.token for lost in state.abandon()] == ["a", "b"]
 
-    def test_one_that_nobody_asked_for(self):
+    def test_an_answer_without_a_request_is_an_error(self):
         with pytest.raises(ProtocolError, match="no request waits"):
             ready().receive(answer(0), now_s=1)
 

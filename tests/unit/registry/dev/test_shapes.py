@@ -50,7 +50,7 @@ def test_wrong_shapes_are_400_and_name_the_field(name: str, value: Any) -> None:
     assert name.rstrip("s") in caught.value.message
 
 
-def test_what_is_left_out() -> None:
+def test_omitted_fields_have_defaults() -> None:
     request = schema_request({})
     assert (request.schema.schema_str, request.schema.schema_type) == ("", "AVRO")
     assert (request.schema_id, request.version) == (None, 0)

@@ -224,7 +224,7 @@ def test_missing_columns_are_written_as_defaults() -> None:
         ([("a", "int")], pa.run_end_encoded(pa.int32(), pa.int32()), "run-end encoded"),
     ],
 )
-def test_what_no_row_can_be(fields: Any, kind: pa.DataType, message: str) -> None:
+def test_columns_that_fit_no_row_are_refused(fields: Any, kind: pa.DataType, message: str) -> None:
     with pytest.raises(SerializationError, match=message):
         ColumnarEncoder(Schema(record(*fields))).encoder(pa.struct([("a", kind)]))
 

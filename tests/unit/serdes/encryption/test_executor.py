@@ -140,7 +140,7 @@ def test_one_executor_has_one_registry() -> None:
         executor.configure({"url": "mock://a"}, {"secret": "t"})
 
 
-def test_they_can_be_registered() -> None:
+def test_encryption_executors_can_be_registered() -> None:
     EncryptionExecutor.register()
     FieldEncryptionExecutor.register()
     found = RuleRegistry.get_global_instance()

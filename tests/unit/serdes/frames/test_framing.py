@@ -33,12 +33,12 @@ def test_ids_that_do_not_fit(schema_id: int) -> None:
         (b"\x01" + b"g" * 16, "by GUID"),
     ],
 )
-def test_what_is_not_a_frame(frame: bytes, text: str) -> None:
+def test_bytes_that_are_no_frame_are_refused(frame: bytes, text: str) -> None:
     with pytest.raises(SerializationError, match=text):
         schema_id_of(frame)
 
 
-def test_what_stands_in_front_of_the_payload() -> None:
+def test_the_prefix_has_a_size() -> None:
     assert prefix_size(b"\x00\x00\x00\x00\x01x") == 5
     assert prefix_size(b"\x01" + bytes(16)) == 17
     for bad, text in (

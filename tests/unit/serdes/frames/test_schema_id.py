@@ -65,7 +65,7 @@ def test_protobuf_has_the_path_of_its_type() -> None:
     assert old.message_indexes == [1, 0]
 
 
-def test_what_is_missing_is_said() -> None:
+def test_missing_ids_and_headers_are_named() -> None:
     with pytest.raises(SerializationError, match="has no id"):
         SchemaId("AVRO").id_to_bytes()
     with pytest.raises(SerializationError, match="this registry gives none"):

@@ -67,7 +67,7 @@ def test_texts_of_all_sizes_with_something_odd_anywhere(size: int, odd: str) -> 
         {Text("a"): 1}, Text("a"), uuid.UUID(int=1), datetime.date(2026, 1, 1), object(), [[[[]]]], {"a": ([{}],)},
     ],
 )  # fmt: skip
-def test_what_is_remarkable_is_not_written(value: Any) -> None:
+def test_remarkable_values_are_left_to_the_slow_way(value: Any) -> None:
     writer = json_values.JsonWriter()
     assert writer.write(value, PREFIX, 3) is None
     assert writer.write([value], PREFIX, 4) is None

@@ -68,7 +68,7 @@ Pair = collections.namedtuple("Pair", "a b")
         (Rows([Rows([Rows([Rows([Rows()])])])]), DEEP | OTHER),
     ],
 )
-def test_what_is_remarkable(kernels: ModuleType, value: Any, found: int) -> None:
+def test_the_survey_finds_remarkable_values(kernels: ModuleType, value: Any, found: int) -> None:
     assert kernels.survey(value, 4) == found
 
 

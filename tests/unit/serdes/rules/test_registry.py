@@ -63,7 +63,7 @@ def test_there_is_no_other() -> None:
     assert built_in_action("NOPE") is None
 
 
-def test_who_uses_it_is_counted() -> None:
+def test_users_of_a_rule_registry_are_counted() -> None:
     found = RuleRegistry()
     found.retain()
     found.retain()

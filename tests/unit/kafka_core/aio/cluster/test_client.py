@@ -403,7 +403,7 @@ class TestMetadata:
         ],
     )
     @on_loop
-    async def test_who_may_create_topics(
+    async def test_metadata_requests_may_create_topics_by_role(
         self, role: Role, properties: dict[str, Any], argument: bool | None, expected: bool
     ):
         async with ScriptedBroker() as broker:

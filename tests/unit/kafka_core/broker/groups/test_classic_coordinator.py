@@ -370,7 +370,7 @@ def admit(it: Coordination, member_id: str, generation: int, instance_id: str | 
     return it.coordinator.admit_commit("g", member_id, instance_id, generation, unknown=Code.GROUP_ID_NOT_FOUND)
 
 
-def test_who_may_commit(it: Coordination) -> None:
+def test_commits_are_admitted_by_member_and_generation(it: Coordination) -> None:
     assert admit(it, "m", 3) is Code.GROUP_ID_NOT_FOUND
     assert admit(it, "", -1) is Code.NONE
     joined = it.join().value

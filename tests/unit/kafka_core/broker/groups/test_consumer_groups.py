@@ -245,7 +245,7 @@ def test_commits_and_reads_name_the_epoch() -> None:
         (HeartbeatCall("g", "a", 1, assignor="x"), Code.UNSUPPORTED_ASSIGNOR),
     ],
 )
-def test_what_is_refused(call: HeartbeatCall, code: Code) -> None:
+def test_invalid_heartbeats_are_refused(call: HeartbeatCall, code: Code) -> None:
     refused = Rig().groups.heartbeat(call)
     assert (refused.code, bool(refused.text)) == (code, True)
 

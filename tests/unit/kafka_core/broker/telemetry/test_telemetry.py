@@ -73,7 +73,7 @@ def test_the_shortest_interval_of_all_subscriptions_counts(bench: Bench) -> None
         ("client_software_name=kserdes", False),
     ],
 )
-def test_who_is_meant(bench: Bench, match: str, meant: bool) -> None:
+def test_subscriptions_match_clients(bench: Bench, match: str, meant: bool) -> None:
     subscribe(bench, "one", metrics="a", match=match)
     assert asked(bench).requested_metrics == (["a"] if meant else [])
 
@@ -128,7 +128,7 @@ def test_new_clients_get_ids_of_their_own(bench: Bench) -> None:
     assert len(ids) == 5
 
 
-def test_what_came_is_shown(bench: Bench) -> None:
+def test_pushed_metrics_can_be_read(bench: Bench) -> None:
     subscribe(bench, "one", metrics="*")
     told = asked(bench)
     payload = metrics_data({"group_id": "g"}, ("k", "1"), [Metric("m", 2.0)], 5_000_000)
@@ -141,6 +141,6 @@ def test_what_came_is_shown(bench: Bench) -> None:
     assert (metric.name, metric.value, metric.kind, metric.time_ms) == ("m", 2.0, "gauge", 5)
 
 
-def test_what_is_no_payload_is_named() -> None:
+def test_bytes_that_are_no_otlp_payload_are_refused() -> None:
     with pytest.raises(ValueError, match="no OTLP metrics"):
         parsed(b"\xff")

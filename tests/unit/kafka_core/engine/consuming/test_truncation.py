@@ -147,7 +147,7 @@ def test_a_partition_that_is_not_asked_about_is_not_cut() -> None:
         state.cut(EpochEnd(2, 4), None)
 
 
-def test_what_is_queued_goes_with_the_log() -> None:
+def test_queued_records_are_dropped_when_the_log_is_cut() -> None:
     queue = FetchQueue(Marks(10, 1000), contextlib.nullcontext(), lambda: None, lambda: None)
     state = read_to(7, 9)
     state.queued_records, state.queued_bytes, queue.queued_bytes = 2, 20, 20

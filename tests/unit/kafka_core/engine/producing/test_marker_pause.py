@@ -26,7 +26,7 @@ def test_nothing_waits_while_nothing_is_held() -> None:
     assert (pause.pause_s, pause.until_s) == (0.0, 7.0)
 
 
-def test_what_was_held_makes_the_next_wait() -> None:
+def test_a_held_transaction_lengthens_the_next_pause() -> None:
     pause = after(QUICK_S, HELD_S)
     pause.ended(7.0)
     assert pause.until_s == 7.0 + STEP_S

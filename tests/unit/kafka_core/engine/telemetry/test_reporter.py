@@ -207,7 +207,7 @@ def test_what_is_too_large_is_told_without_single_brokers(driven: Driven) -> Non
 @pytest.mark.parametrize(
     "code", [KafkaError.INVALID_REQUEST, KafkaError.INVALID_RECORD, KafkaError.UNSUPPORTED_VERSION]
 )
-def test_what_can_not_be_mended_ends_it(driven: Driven, code: int) -> None:
+def test_fatal_errors_end_the_reporter(driven: Driven, code: int) -> None:
     driven.subscribed()
     driven.push()
     driven.pushed(code)

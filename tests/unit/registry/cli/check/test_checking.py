@@ -190,7 +190,7 @@ def test_an_unchanged_invalid_schema_is_still_unusable(tmp_path: Path) -> None:
         (Levels(forced="FULL_TRANSITIVE", all_versions=True), "s", None, "FULL_TRANSITIVE"),
     ],
 )
-def test_whose_level_counts(levels: Levels, subject: str, theirs: str | None, expected: str) -> None:
+def test_the_level_of_the_check_is_chosen(levels: Levels, subject: str, theirs: str | None, expected: str) -> None:
     assert levels.level(subject, theirs).value == expected
 
 

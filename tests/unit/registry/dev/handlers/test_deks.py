@@ -96,7 +96,7 @@ def test_a_dek_that_can_not_be(keyed: Asking, body: dict[str, Any]) -> None:
     assert keyed.refused("POST", f"{KEKS}/k/deks", body) == 42271
 
 
-def test_what_is_not_there_is_said(keyed: Asking) -> None:
+def test_unknown_keys_are_not_found(keyed: Asking) -> None:
     for target in (f"{KEKS}/nope", f"{KEKS}/k/deks/s", f"{KEKS}/k/deks/s/versions", f"{KEKS}/k/deks/s/versions/1"):
         assert keyed.refused("GET", target) == 40470
     assert keyed.refused("POST", f"{KEKS}/nope/deks", DEK) == 40470

@@ -105,7 +105,7 @@ def test_a_registry_takes_further_parts() -> None:
 # ---- server
 
 
-def test_what_it_is(registry: Asking) -> None:
+def test_the_registry_tells_its_version_and_clusters(registry: Asking) -> None:
     assert registry.get("/") == {}
     assert registry.get("/v1/metadata/version")["version"] == API_VERSION
     assert set(registry.get("/v1/metadata/id")["scope"]["clusters"]) == {"kafka-cluster", "schema-registry-cluster"}

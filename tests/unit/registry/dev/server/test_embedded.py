@@ -68,7 +68,7 @@ def test_a_crash_undoes_its_changes(monkeypatch: pytest.MonkeyPatch) -> None:
         assert asking.get("/mode") == {"mode": "READWRITE"}
 
 
-def test_what_is_closed_is_said(tmp_path: Path) -> None:
+def test_a_closed_registry_answers_with_an_error(tmp_path: Path) -> None:
     made = EmbeddedRegistry(tmp_path / "r.db")
     made.close()
     made.close()
@@ -194,6 +194,6 @@ def test_content_types(content_type: str | None, status: int) -> None:
         ("nonsense", 400),
     ],
 )
-def test_what_is_accepted(accept: str | None, status: int) -> None:
+def test_accept_headers_decide_the_status(accept: str | None, status: int) -> None:
     with EmbeddedRegistry() as made:
         assert made.respond("GET", "/subjects", b"", None, accept).status == status

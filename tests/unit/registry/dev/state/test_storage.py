@@ -69,7 +69,7 @@ def test_all_rows_or_none(tmp_path: Path) -> None:
         assert list(storage.load()) == ROWS[:1]
 
 
-def test_what_is_closed_is_said(tmp_path: Path) -> None:
+def test_a_closed_storage_raises(tmp_path: Path) -> None:
     storage = SqliteStorage(tmp_path / "r.db")
     storage.close()
     storage.close()

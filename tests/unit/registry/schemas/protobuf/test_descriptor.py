@@ -53,7 +53,7 @@ def test_a_descriptor_declares_what_its_text_does(text: str) -> None:
     assert encoded == direct
 
 
-def test_what_is_no_descriptor() -> None:
+def test_bytes_that_are_no_descriptor_are_refused() -> None:
     with pytest.raises(InvalidSchemaError, match=r"x\.proto is neither"):
         from_bytes(b"hello", "x.proto")
 

@@ -35,7 +35,7 @@ def test_escapes(written: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["99999999999", "1.5", "a", "2147483648", "9" * 10_000])
-def test_what_is_no_integer(text: str) -> None:
+def test_tokens_that_are_no_integers_are_refused(text: str) -> None:
     with pytest.raises(InvalidSchemaError, match="expected an integer"):
         Scanner(text).integer()
 

@@ -59,7 +59,7 @@ def test_paths(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "/a", "a/", "../a", "a/./b", "a\0", "a\\b", "a:b", 'a"b', "a" * 2000])
-def test_what_is_no_path(path: str) -> None:
+def test_texts_that_are_no_paths_are_recognized(path: str) -> None:
     assert not is_path(path)
 
 

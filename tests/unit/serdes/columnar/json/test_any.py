@@ -61,7 +61,7 @@ def test_texts_of_all_kinds_are_json_and_others_are_errors(kind: pa.DataType) ->
     assert str(errors[0]).startswith("at any: the schema takes values of any shape here, as texts of JSON")
 
 
-def test_what_a_text_holds_has_to_be_valid() -> None:
+def test_the_json_in_a_text_must_be_valid() -> None:
     frames, errors = written(pa.array([{"several": '"ab"'}, {"several": '"a"'}, {"several": "3"}, {"several": "[]"}]))
     assert frames == [HEAD + b'{"several":"ab"}', None, None, None]
     assert errors[0] is None

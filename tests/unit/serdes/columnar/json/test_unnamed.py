@@ -84,7 +84,7 @@ DEEP = {
 
 
 @IMPLS
-def test_they_are_read_wherever_they_stand(impl: str) -> None:
+def test_unnamed_members_are_read_wherever_they_stand(impl: str) -> None:
     payloads = [
         '{"a": 1.5, "id": 1, "in": {"\\u00fc": [1,  {"q": null}], "x": 2, "n": null}, "b": null, "\\u0063": 2}',
         '{"list": [{"x": 1}, {"k": {"x": 2, "y": "z"}, "l": null}, null], "in": null}',

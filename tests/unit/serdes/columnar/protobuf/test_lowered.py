@@ -45,7 +45,7 @@ def test_fields_columns_and_slots_name_each_other() -> None:
     assert [row[0] for row in columns].count([Store.CASE]) == 1
 
 
-def test_what_is_not_read_has_no_column() -> None:
+def test_fields_that_are_not_read_have_no_column() -> None:
     made = lowered(columns=("n",)).verify()
     assert len(made.columns()) == 3  # the row, n, and which member of the oneof is set
     assert [column >= 0 for column in rows(made.messages()[0][3], 19)[12]] == [

@@ -48,7 +48,7 @@ def test_texts_are_those_of_the_library() -> None:
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
-def test_what_json_can_not_say_is_refused(number: float) -> None:
+def test_numbers_without_a_json_form_are_refused(number: float) -> None:
     values: list[Any] = [struct_pb2.Value(number_value=number), struct_pb2.Struct(), struct_pb2.ListValue()]
     values[1].fields["a"].number_value = number
     values[2].values.add().number_value = number

@@ -263,7 +263,7 @@ def test_decimals_of_others_are_never_rounded() -> None:
     assert str(decode(b"\x02\x78" + data)["f"]) == str(number)[:-2] + "." + str(number)[-2:]
 
 
-def test_what_is_not_an_object() -> None:
+def test_dicts_classes_and_numbers_are_no_objects() -> None:
     assert as_dict({"a": 1}) is None
     assert as_dict(Card) is None
     encode, _ = both(CARD)

@@ -110,7 +110,7 @@ def test_times_and_days() -> None:
     assert run("message.day == 20455", {"day": datetime.date(2026, 1, 2)}) is True
 
 
-def test_they_can_be_registered() -> None:
+def test_cel_executors_can_be_registered() -> None:
     CelExecutor.register()
     CelFieldExecutor.register()
     found = RuleRegistry.get_global_instance()

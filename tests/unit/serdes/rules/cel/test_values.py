@@ -43,7 +43,7 @@ def test_values_come_back_as_they_were(value: Any) -> None:
     assert type(result) is type(value)
 
 
-def test_what_cel_has_no_type_for_is_near() -> None:
+def test_values_without_a_cel_type_become_near_ones() -> None:
     assert from_cel(to_cel(uuid.UUID(int=5)), None) == str(uuid.UUID(int=5))
     assert from_cel(to_cel(WHEN.replace(tzinfo=None)), None) == WHEN
     assert from_cel(to_cel(bytearray(b"x")), None) == b"x"
