@@ -21,7 +21,7 @@ INTEGERS_END: Final = 9223372036854775808.0
 
 
 def survey(value: Any, levels: int) -> int:
-    """What is remarkable in a value, as a sum of the constants of this module; 0 for nothing.
+    """The traits of a value, as a sum of the constants of this module; 0 for none.
 
     Args:
         value: the value.
