@@ -17,7 +17,7 @@ from pipeline.columns.modes import Fault, Mode, RowCode, fault_of
 from pipeline.columns.resolver import Rules, bare
 from pipeline.columns.roots import ROOT, wrapped
 from pipeline.columns.ruled_frames import RuledFrames
-from pipeline.columns.unsigned import OUT_OF_RANGE, as_unsigned, levels_of, with_unsigned
+from pipeline.columns.schema_types import OUT_OF_RANGE, as_schema_types, levels_of, with_schema_types
 from pipeline.errors import LookupFailedError, PlanError, RowError
 from registry import Schema
 from serdes import SerializationError
@@ -87,7 +87,7 @@ class BatchEncoder:
     def _by_columns(self, values: pa.Array) -> tuple[pa.Array, list[Fault]]:
         outside: list[int] = []
         if values.type != (kind := self._kind(values.type)):
-            values, outside = as_unsigned(values, kind)
+            values, outside = as_schema_types(values, kind)
         try:
             if pa.types.is_struct(values.type):
                 result = self._records.encode(values)
@@ -107,7 +107,7 @@ class BatchEncoder:
         if found is None:
             found = kind
             if pa.types.is_struct(kind) and self._schema.schema_type != "AVRO":
-                found = with_unsigned(kind, self._decoded(levels_of(kind)))
+                found = with_schema_types(kind, self._decoded(levels_of(kind)))
             self._kinds[kind] = found
         return found
 

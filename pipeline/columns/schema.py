@@ -75,6 +75,7 @@ def as_kind(values: pa.Array, kind: pa.DataType) -> pa.Array:
     """An array as a type that differs in its leaves alone, as that of `spark_arrow_type` does.
 
     Lists and maps are taken apart: pyarrow's own cast gives too few items where all of them are of the null type.
+    Nanoseconds of points in time are cut off, towards the past.
 
     Raises:
         pa.ArrowInvalid: the type does not hold a value.
@@ -90,7 +91,16 @@ def as_kind(values: pa.Array, kind: pa.DataType) -> pa.Array:
         items = as_kind(values.values, whole)
         buffers = values.buffers()[:2]
         return pa.Array.from_buffers(kind, len(values), buffers, values.null_count, values.offset, [items])
+    if pa.types.is_timestamp(values.type) and values.type.unit == "ns":
+        return _microseconds(values).view(kind)
     return values.cast(kind)
+
+
+def _microseconds(values: pa.Array) -> pa.Array:
+    """Points in time as whole microseconds: finer parts are cut off towards the past."""
+    nanoseconds = values.view(pa.int64())
+    whole = pc.divide(nanoseconds, 1000)
+    return pc.subtract(whole, pc.less(nanoseconds, pc.multiply(whole, 1000)).cast(pa.int64()))
 
 
 def spark_type(kind: pa.DataType) -> DataType:

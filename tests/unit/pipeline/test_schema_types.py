@@ -1,7 +1,8 @@
-"""pipeline.columns.unsigned: Spark's decimals in the places of numbers without a sign, written and read again."""
+"""pipeline.columns.schema_types: Spark's decimals and integers in the places of types that it has not, both ways."""
 
 from __future__ import annotations
 
+import json
 import uuid
 from decimal import Decimal
 from typing import Any
@@ -13,7 +14,7 @@ from pipeline.columns.batch_encoder import shared_encoder
 from pipeline.columns.decoding import shared_decoder
 from pipeline.columns.encoding import EncodeArguments, encode_plan_for
 from pipeline.columns.plan import DecodeArguments, plan_for
-from pipeline.columns.unsigned import OUT_OF_RANGE, levels_of, with_unsigned
+from pipeline.columns.schema_types import OUT_OF_RANGE, levels_of, with_schema_types
 from pipeline.errors import PlanError, RowError
 from registry import Schema, SchemaRegistryClient
 
@@ -80,6 +81,37 @@ def test_a_number_out_of_range_stops_a_job_that_takes_no_bad_rows(conf: dict[str
         encoder.encode(pa.array([{"one": Decimal(-1)}], pa.struct([*ROW][:1])))
 
 
+def test_times_of_json_that_are_numbers_in_spark_are_written_again(conf: dict[str, Any]) -> None:
+    time = {"type": "string", "format": "time-local"}
+    text = json.dumps({"type": "object", "properties": {"at": {"type": "array", "items": time}}})
+    encoder = registered(conf, text, "JSON")
+    values = pa.array(
+        [{"at": [0, 86_399_999_999]}, {"at": [1]}, {"at": [-1]}], pa.struct([("at", pa.list_(pa.int64()))])
+    )
+    frames, faults = encoder.read(values)
+    assert [frame and frame[5:] for frame in frames.to_pylist()] == [
+        b'{"at":["00:00:00","23:59:59.999999"]}',
+        b'{"at":["00:00:00.000001"]}',
+        None,
+    ]
+    assert [fault.row for fault in faults] == [2]
+    read = shared_decoder(plan_for(conf, DecodeArguments(subject="s", mode="PERMISSIVE")))
+    assert read.read(frames).values.to_pylist() == [*values.to_pylist()[:2], None]
+
+
+def test_nanoseconds_of_points_in_time_are_cut_off(conf: dict[str, Any]) -> None:
+    text = (
+        '{"type": "record", "name": "R", "fields": [{"name": "at", "type": {"type": "array",'
+        ' "items": {"type": "long", "logicalType": "timestamp-nanos"}}}]}'
+    )
+    number = SchemaRegistryClient(conf).register_schema("s", Schema(text))
+    read = shared_decoder(plan_for(conf, DecodeArguments(subject="s")))
+    payload = b"\x0a" + bytes([0, 1, 0xCE, 0x0F, 0xD1, 0x0F, 0xCF, 0x0F]) + b"\x00"  # 0, -1, 999, -1001, -1000
+    values = read.decode(pa.array([b"\0" + number.to_bytes(4, "big") + payload], pa.binary()))
+    assert values.type.field("at").type.value_type == pa.timestamp("us", "UTC")
+    assert values.field("at").values.view(pa.int64()).to_pylist() == [0, -1, 0, -2, -1]
+
+
 def test_other_decimals_are_refused_as_before(conf: dict[str, Any]) -> None:
     encoder = registered(conf, MESSAGE, "PROTOBUF")
     for name, kind in (("one", pa.decimal128(20, 1)), ("signed", WIDE)):
@@ -93,9 +125,9 @@ def test_types_meet_by_name() -> None:
     given = pa.struct(
         [("x", WIDE), ("y", pa.map_(pa.string(), pa.struct([("b", pa.list_(WIDE)), ("c", WIDE)]))), ("z", WIDE)]
     )
-    found = with_unsigned(given, wanted)
+    found = with_schema_types(given, wanted)
     assert found.field("x").type == pa.uint64()
     assert found.field("y").type.item_type == pa.struct([("b", pa.list_(pa.uint64())), ("c", WIDE)])
     assert found.field("z").type == WIDE
-    assert with_unsigned(pa.int64(), pa.uint64()) == pa.int64()
+    assert with_schema_types(pa.int64(), pa.uint64()) == pa.int64()
     assert [levels_of(kind) for kind in (WIDE, wanted, pa.list_(wanted))] == [0, 2, 2]
