@@ -131,6 +131,13 @@ def test_a_byte_that_is_another_is_a_number_or_makes_it_another_answer(at: int) 
             assert (row.error_code, row.index, buffer[4:8]) == (0, 3, (4).to_bytes(4, "big"))
 
 
+def test_two_answers_at_once_are_not_taken_for_one() -> None:
+    """The second answer would be passed over with the first."""
+    buffer, size_bytes = received(USUAL, 4)
+    frame = buffer[:size_bytes]
+    assert written_at(frame + frame, 2 * size_bytes, BEGINS) is None
+
+
 def test_an_answer_that_throttles_is_left_to_the_decoder() -> None:
     buffer, size_bytes = received(replace(USUAL, throttle_time_ms=1), 4)
     assert written_at(buffer, size_bytes, BEGINS) is None
