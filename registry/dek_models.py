@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from registry.models import whole_number
+
 
 class DekAlgorithm(enum.StrEnum):
     """The algorithm that encrypts values with a data key."""
@@ -163,7 +165,7 @@ class Dek:
         return cls(
             kek_name=src_dict["kekName"],
             subject=src_dict["subject"],
-            version=int(src_dict.get("version", 1)),
+            version=whole_number(src_dict.get("version", 1)),
             algorithm=DekAlgorithm(src_dict["algorithm"]),
             encrypted_key_material=src_dict.get("encryptedKeyMaterial"),
             key_material=src_dict.get("keyMaterial"),

@@ -52,6 +52,18 @@ def _wrap(owner: Any, name: str, kind: type[_Wrapped]) -> None:
         object.__setattr__(owner, name, kind(plain))
 
 
+def whole_number(value: Any) -> int:
+    """A number of an answer, also as text. `true` is none, and one with a fraction would be another's id.
+
+    Raises:
+        TypeError: as said.
+        ValueError: a text that is no number.
+    """
+    if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
+        raise TypeError(f"a whole number is expected, not {value!r}")
+    return int(value)
+
+
 def _present(values: Json) -> Json:
     return {name: value for name, value in values.items() if value is not None}
 
@@ -249,7 +261,7 @@ class SchemaReference:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> SchemaReference:
         """Reads the REST form."""
-        return cls(str(src_dict["name"]), str(src_dict["subject"]), int(src_dict["version"]))
+        return cls(str(src_dict["name"]), str(src_dict["subject"]), whole_number(src_dict["version"]))
 
 
 class References(tuple[SchemaReference, ...]):
@@ -355,7 +367,7 @@ class RegisteredSchema:
         return cls(
             subject=src_dict.get("subject"),
             version=src_dict.get("version"),
-            schema_id=int(src_dict["id"]),
+            schema_id=whole_number(src_dict["id"]),
             guid=src_dict.get("guid"),
             schema=Schema.from_dict(src_dict),
         )
@@ -371,7 +383,7 @@ class SchemaVersion:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> SchemaVersion:
         """Reads the REST form."""
-        return cls(str(src_dict["subject"]), int(src_dict["version"]))
+        return cls(str(src_dict["subject"]), whole_number(src_dict["version"]))
 
 
 @dataclass(frozen=True, slots=True)

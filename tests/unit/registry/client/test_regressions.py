@@ -350,3 +350,14 @@ def test_what_is_deleted_under_an_alias_is_not_taken_for_registered() -> None:
         assert client.delete_version("alias", 2) == 2
         client.register_schema("s", INT)
         assert client.get_versions("s") == [3]
+
+
+@pytest.mark.parametrize("wrong", [True, False, 7.5, "x", None])
+def test_an_id_that_is_no_whole_number_is_nobodys(wrong: object) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json={"id": wrong, "version": 1, "subject": "s", "schema": INT.schema_str})
+
+    with SchemaRegistryClient({"url": "http://r"}, transport=httpx.MockTransport(answer)) as client:
+        for call in (lambda: client.register_schema("s", INT), lambda: client.get_latest_version("s").schema_id):
+            with pytest.raises(ResponseError, match="lacks a required member"):
+                call()
