@@ -15,12 +15,12 @@ from typing import Any
 
 from registry.client.aio_shell import AsyncShell
 from registry.client.exchange import closed
-from registry.client.steps import Share
-from registry.errors import SchemaRegistryError
+from registry.client.steps import Reply, Send, Share, Unreachable
+from registry.errors import SchemaRegistryError, TransportError
 
 
 class AsyncSchemaRegistryClient(AsyncShell):
-    """A client of Confluent's Schema Registry and of registries with its API, for tasks of one event loop.
+    """A client of Confluent's Schema Registry and of registries with its API, for tasks of one event loop at a time.
 
     Args:
         conf: properties of confluent_kafka's client: `url` (several separated by commas: if one does not answer the
@@ -40,6 +40,7 @@ class AsyncSchemaRegistryClient(AsyncShell):
     def _open(self) -> None:
         super()._open()
         self._flights: dict[Hashable, asyncio.Task[Any]] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def _after_fork(self) -> None:
         """Starts anew in a child, as the blocking client does."""
@@ -55,9 +56,31 @@ class AsyncSchemaRegistryClient(AsyncShell):
 
     async def aclose(self) -> None:
         """Closes all connections. Calls after it raise."""
+        self._settle_in()
         for task in list(self._flights.values()):
             task.cancel()
         await self._http.aclose()
+
+    def _settle_in(self) -> None:
+        """Makes the running loop this client's, if the one before does not run any more.
+
+        Connections and look-ups belong to a loop and end with it: in the next one they would fail, or wait for ever.
+
+        Raises:
+            TransportError: that one runs, on another thread, and there are connections.
+        """
+        loop, before = asyncio.get_running_loop(), self._loop
+        if loop is before or self._http.is_closed:
+            return
+        if before is not None and before.is_running():
+            if self._transport is None:
+                text = "the registry client belongs to another event loop, which runs: make one for each"
+                raise TransportError(-1, -1, text)
+            return
+        if before is not None:
+            self._flights = {}
+            self._connect()
+        self._loop = loop
 
     # --- how it waits
 
@@ -70,9 +93,16 @@ class AsyncSchemaRegistryClient(AsyncShell):
     async def _settled(self, result: Any) -> Any:
         return await result if inspect.isawaitable(result) else result
 
+    async def _send(self, step: Send) -> Reply | Unreachable:
+        self._settle_in()
+        return await super()._send(step)
+
     async def _share(self, step: Share) -> Any:
         """The look-up runs in a task of its own: whoever is cancelled while waiting leaves it to the others."""
+        self._settle_in()
         task = self._flights.get(step.key)
+        if task is not None and task.get_loop() is not asyncio.get_running_loop():
+            return await self._drive(step.start())
         if task is None:
             task = asyncio.get_running_loop().create_task(self._drive(step.start()))
             self._flights[step.key] = task
@@ -87,6 +117,7 @@ class AsyncSchemaRegistryClient(AsyncShell):
             raise
 
     def _land(self, key: Hashable, task: asyncio.Task[Any]) -> None:
-        del self._flights[key]
+        if self._flights.get(key) is task:
+            del self._flights[key]
         if not task.cancelled():
             task.exception()  # seen, also if everybody who waited for it was cancelled

@@ -100,6 +100,11 @@ class Shell(Operations):
             config.missing_ttl_s,
         )
         self._delivery = Delivery(config, credentials(config, time.monotonic, rng), time.monotonic, rng, time.time)
+        self._connect()
+
+    def _connect(self) -> None:
+        """A client of httpx with no connections yet."""
+        config = self._config
         try:
             self._http = httpx.Client(
                 transport=self._transport,

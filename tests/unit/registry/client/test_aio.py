@@ -9,7 +9,15 @@ import httpx
 import pytest
 import respx
 
-from registry import AsyncSchemaRegistryClient, ResponseError, Schema, SchemaRegistryClient, TransportError
+from registry import (
+    AsyncSchemaRegistryClient,
+    RegisteredSchema,
+    ResponseError,
+    Schema,
+    SchemaRegistryClient,
+    TransportError,
+)
+from registry.dev import serve
 
 T = TypeVar("T")
 URL = "http://registry.test"
@@ -135,3 +143,66 @@ def test_transport_error(respx_mock: respx.MockRouter) -> None:
 
 def test_repr() -> None:
     assert repr(AsyncSchemaRegistryClient({"url": "http://a:b@c"})) == "AsyncSchemaRegistryClient(http://c)"
+
+
+# --- several event loops
+
+
+def test_connections_and_look_ups_of_a_loop_that_has_ended_are_not_used_in_the_next() -> None:
+    with serve() as server, asyncio.Runner() as first, asyncio.Runner() as second:
+        client = AsyncSchemaRegistryClient({"url": server.url})
+
+        async def leave_a_look_up() -> None:
+            client.clear_caches()
+            left.append(asyncio.create_task(client.get_latest_version("s")))
+            await asyncio.sleep(0)
+            assert client._flights
+
+        async def tidy_up() -> None:
+            await asyncio.gather(*left)
+            await connections.aclose()
+
+        left: list[asyncio.Task[RegisteredSchema]] = []
+        assert first.run(client.register_schema("s", Schema('"int"'))) == 1
+        first.run(leave_a_look_up())
+        connections = client._http
+        assert second.run(asyncio.wait_for(client.get_latest_version("s"), 60)).version == 1
+        second.run(client.aclose())
+        first.run(tidy_up())
+
+
+def test_a_loop_that_runs_elsewhere_keeps_its_client() -> None:
+    with serve() as server, asyncio.Runner() as runner:
+        client = AsyncSchemaRegistryClient({"url": server.url})
+
+        async def both() -> None:
+            assert await client.register_schema("s", Schema('"int"')) == 1
+            with pytest.raises(TransportError, match="another event loop, which runs"):
+                await asyncio.to_thread(asyncio.run, client.get_subjects())
+            assert await client.get_subjects() == ["s"]
+            await client.aclose()
+
+        runner.run(both())
+
+
+def test_look_ups_of_a_transport_of_ones_own_are_shared_in_each_loop_alone() -> None:
+    async def both() -> None:
+        begun, go = asyncio.Event(), asyncio.Event()
+        asked: list[httpx.Request] = []
+
+        async def answer(request: httpx.Request) -> httpx.Response:
+            asked.append(request)
+            if len(asked) == 1:
+                begun.set()
+                await go.wait()
+            return httpx.Response(200, json={"subject": "s", "version": 1, "id": 1, "schema": '"int"'})
+
+        client = AsyncSchemaRegistryClient({"url": URL}, transport=httpx.MockTransport(answer))
+        here = asyncio.create_task(client.get_latest_version("s"))
+        await begun.wait()
+        there = await asyncio.to_thread(asyncio.run, client.get_latest_version("s"))
+        go.set()
+        assert there.version == (await here).version == 1
+        assert len(asked) == 2
+
+    run(both())
