@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,6 +27,7 @@ from kafka_core.broker.groups.consumer_groups import (
     MemberState,
     Topics,
 )
+from kafka_core.broker.groups.epoch_groups import EpochGroups, stop_watching
 from kafka_core.broker.parking import Timers
 
 logger: Final = logging.getLogger(__name__)
@@ -81,7 +82,7 @@ class HeartbeatResult:
     assigned: frozenset[Id] | None = None
 
 
-class ConsumerGroups:
+class ConsumerGroups(EpochGroups[ConsumerGroup, ConsumerMember]):
     """All consumer groups of the cluster (their state is shared; which broker answers for one is the cluster's).
 
     Args:
@@ -100,14 +101,13 @@ class ConsumerGroups:
         all_topics: Callable[[], Topics],
         classic: dict[str, Group],
     ) -> None:
-        self.groups: dict[str, ConsumerGroup] = {}
+        super().__init__(timers)
         self.settings = settings
         self._config_of = config_of
         self.all_topics = all_topics
         self.classic = classic
         self.upgrade: Callable[[str], ConsumerGroup | Code | None] = lambda group_id: None
         self.downgrade: Callable[[ConsumerGroup], None] = lambda group: None
-        self._timers = timers
 
     # ---- heartbeats ----------------------------------------------------------------------------------------------
 
@@ -276,12 +276,7 @@ class ConsumerGroups:
         group.assign(subscriptions, self.settings.assignors[0])
         interval_s = self._config_of(group.group_id).assignment_interval_s("consumer")
         if interval_s and group.target_epoch != epoch:
-            group.rest = self._timers.after(interval_s, lambda: self._rested(group))
-
-    def _rested(self, group: ConsumerGroup) -> None:
-        group.rest = None
-        if group.members:
-            self.bring_up_to_date(group)
+            self._rest(group, interval_s)
 
     # ---- leaving -------------------------------------------------------------------------------------------------
 
@@ -309,8 +304,7 @@ class ConsumerGroups:
     def drop(self, group: ConsumerGroup, member: ConsumerMember, why: str) -> None:
         """Takes a member out, with its timers."""
         logger.debug("group %s: member %s %s", group.group_id, member.member_id, why)
-        if member.session is not None:
-            member.session.cancel()
+        stop_watching(member)
         self._stop_watching_revocation(member)
         epoch = group.epoch
         group.remove(member)
@@ -319,12 +313,6 @@ class ConsumerGroups:
             self.downgrade(group)
 
     # ---- time ----------------------------------------------------------------------------------------------------
-
-    def watch_session(self, group: ConsumerGroup, member: ConsumerMember, timeout_ms: int) -> None:
-        """A member gave a sign of life."""
-        if member.session is not None:
-            member.session.cancel()
-        member.session = self._timers.after(timeout_ms / 1000, lambda: self._over(group, member, "timed out"))
 
     def watch_revocation(self, group: ConsumerGroup, member: ConsumerMember) -> None:
         """A member that has to give partitions up has its rebalance time-out for it."""
@@ -341,20 +329,7 @@ class ConsumerGroups:
             member.rebalance.cancel()
             member.rebalance = None
 
-    def _over(self, group: ConsumerGroup, member: ConsumerMember, why: str) -> None:
-        if group.members.get(member.member_id) is member:
-            self.drop(group, member, why)
-
     # ---- administration ------------------------------------------------------------------------------------------
-
-    def get(self, group_id: str) -> ConsumerGroup | None:
-        """The group of that name, if it is one of these."""
-        return self.groups.get(group_id)
-
-    def list(self, states: Iterable[str] = ()) -> list[ConsumerGroup]:
-        """Groups in one of `states` (names, any case); all without states."""
-        wanted = {state.lower() for state in states}
-        return [group for group in self.groups.values() if not wanted or group.state.value.lower() in wanted]
 
     def give_way(self, group_id: str) -> Code:
         """The name is wanted by a classic group, or by nobody: NONE if this group is empty, and gone now."""

@@ -14,6 +14,7 @@ from typing import Final
 from kafka_core.broker.codes import Code
 from kafka_core.broker.configs import GroupConfig
 from kafka_core.broker.groups.consumer_groups import Id, Topics
+from kafka_core.broker.groups.epoch_groups import EpochGroups, stop_watching
 from kafka_core.broker.parking import Timers
 from kafka_core.broker.sharing.groups import ShareGroup, ShareGroupState, ShareMember
 
@@ -48,7 +49,7 @@ class ShareHeartbeatResult:
     assigned: frozenset[Id] | None = None
 
 
-class ShareGroups:
+class ShareGroups(EpochGroups[ShareGroup, ShareMember]):
     """All share groups of the cluster (their state is shared; which broker answers for one is the cluster's).
 
     Args:
@@ -68,9 +69,8 @@ class ShareGroups:
         is_other_kind: Callable[[str], bool],
         begin: Callable[[str, Iterable[Id]], None],
     ) -> None:
-        self.groups: dict[str, ShareGroup] = {}
+        super().__init__(timers)
         self.max_size = max_size
-        self._timers = timers
         self._config_of = config_of
         self._all_topics = all_topics
         self._is_other_kind = is_other_kind
@@ -109,10 +109,10 @@ class ShareGroups:
             member.topics = call.topics
             if group.epoch == group.target_epoch:
                 group.epoch += 1
-        self._assign(group)
+        self.bring_up_to_date(group)
         changed = member.reach(group.target_epoch, group.target.get(member.member_id, frozenset()))
         config = self._config_of(group.group_id)
-        self._watch_session(group, member, config.integer("share.session.timeout.ms"))
+        self.watch_session(group, member, config.integer("share.session.timeout.ms"))
         told = changed or call.topics is not None
         return ShareHeartbeatResult(
             Code.NONE,
@@ -123,18 +123,13 @@ class ShareGroups:
             member.assigned if told else None,
         )
 
-    def _assign(self, group: ShareGroup) -> None:
+    def bring_up_to_date(self, group: ShareGroup) -> None:
         """No sooner than `share.assignment.interval.ms` after the last time; changes until then are taken together."""
         if group.assign(self._all_topics()):
             interval_s = self._config_of(group.group_id).assignment_interval_s("share")
             if interval_s:
-                group.rest = self._timers.after(interval_s, lambda: self._rested(group))
+                self._rest(group, interval_s)
         self._begin(group.group_id, (key for ids in group.topics.values() for key in ids))
-
-    def _rested(self, group: ShareGroup) -> None:
-        group.rest = None
-        if group.members:
-            self._assign(group)
 
     def _group_for(self, call: ShareHeartbeatCall) -> tuple[ShareGroup | None, ShareHeartbeatResult]:
         group = self.groups.get(call.group_id)
@@ -154,30 +149,16 @@ class ShareGroups:
         member = group.members.get(call.member_id)
         if member is None:
             return _unknown_member(call)
-        self._drop(group, member, "left")
+        self.drop(group, member, "left")
         return ShareHeartbeatResult(Code.NONE, None, call.member_id, LEAVE_EPOCH)
 
-    def _drop(self, group: ShareGroup, member: ShareMember, why: str) -> None:
+    def drop(self, group: ShareGroup, member: ShareMember, why: str) -> None:
+        """Takes a member out, with its timer."""
         logger.debug("group %s: member %s %s", group.group_id, member.member_id, why)
-        if member.session is not None:
-            member.session.cancel()
+        stop_watching(member)
         group.remove(member)
 
-    def _watch_session(self, group: ShareGroup, member: ShareMember, timeout_ms: int) -> None:
-        """A member gave a sign of life."""
-        if member.session is not None:
-            member.session.cancel()
-        member.session = self._timers.after(timeout_ms / 1000, lambda: self._session_over(group, member))
-
-    def _session_over(self, group: ShareGroup, member: ShareMember) -> None:
-        if group.members.get(member.member_id) is member:
-            self._drop(group, member, "timed out")
-
     # ---- administration ------------------------------------------------------------------------------------------
-
-    def get(self, group_id: str) -> ShareGroup | None:
-        """The group of that name, if it is one of these."""
-        return self.groups.get(group_id)
 
     def group_problem(self, group_id: str) -> tuple[Code, str | None]:
         """Why there is no share group of that name; NONE if there is."""
@@ -197,11 +178,6 @@ class ShareGroups:
             group = self.groups[group_id] = ShareGroup(group_id)
         full = group.state is not ShareGroupState.EMPTY
         return (Code.NON_EMPTY_GROUP, "The group is not empty.") if full else (Code.NONE, None)
-
-    def list(self, states: Iterable[str] = ()) -> list[ShareGroup]:
-        """Groups in one of `states` (names, any case); all without states."""
-        wanted = {state.lower() for state in states}
-        return [group for group in self.groups.values() if not wanted or group.state.value.lower() in wanted]
 
     def delete(self, group_id: str) -> Code:
         """DeleteGroups of one group: it must be empty."""
