@@ -67,6 +67,24 @@ def test_precedence_is_given_until_the_other_one_has_gone_or_the_time_is_over():
     assert seen == [True, True]
 
 
+def test_what_was_done_before_does_not_end_the_next_precedence():
+    """Whoever is through too late sets the flag: it must be reset before the other one is woken, not behind it."""
+    calls: list[str] = []
+
+    class Noted(Wakeup):
+        def clear(self) -> None:
+            calls.append("clear")
+
+        def wait(self, seconds: float | None) -> bool:
+            calls.append("wait")
+            return True
+
+    precedence = Precedence()
+    precedence._wakeup = Noted()
+    precedence.give(lambda: calls.append("wake"))
+    assert calls == ["clear", "wake", "wait"]
+
+
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the platform has no interval timers")
 def test_a_signal_handler_may_set_at_any_moment():
     """With threading.Event this process waits for itself for ever: its lock is held inside `clear` and `wait`."""
