@@ -287,6 +287,19 @@ def test_callbacks_wait_until_the_records_are_returned(
         assert consumer.poll(1) is notice
 
 
+@pytest.mark.parametrize("call", ["_sleep", "_enter"])
+def test_the_loop_goes_on_as_soon_as_the_taker_waits_or_comes_again(shared: EmbeddedCluster, call: str) -> None:
+    """Who was given precedence says that it is through; else the loop waits until the time is over."""
+    consumer = Consumer(settings(shared))
+    consumer._precedence.given = True
+    if call == "_sleep":
+        consumer._sleep(0.0)
+    else:
+        consumer._enter()
+    assert not consumer._precedence.given
+    consumer.close()
+
+
 def test_close_from_another_thread_ends_a_poll(shared: EmbeddedCluster) -> None:
     consumer = assigned(shared, 10)
     with once(inside(Consumer.poll), consumer.close), pytest.raises(StateError):

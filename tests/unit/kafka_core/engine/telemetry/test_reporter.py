@@ -204,6 +204,19 @@ def test_what_is_too_large_is_told_without_single_brokers(driven: Driven) -> Non
     assert driven.push().metrics == b""
 
 
+def test_another_subscription_is_told_of_single_brokers_again(driven: Driven) -> None:
+    """That a push was too large says nothing of what the next subscription may ask for."""
+    driven.subscribed()
+    driven.push()
+    driven.pushed(KafkaError.TELEMETRY_TOO_LARGE)
+    driven.push()
+    driven.pushed(KafkaError.UNKNOWN_SUBSCRIPTION_ID)
+    driven.wait()
+    driven.subscribed()
+    driven.meters.request_done(1, "Produce", 0.001)
+    assert "node.request.latency.avg" in names(driven.push())
+
+
 @pytest.mark.parametrize(
     "code", [KafkaError.INVALID_REQUEST, KafkaError.INVALID_RECORD, KafkaError.UNSUPPORTED_VERSION]
 )
@@ -261,6 +274,19 @@ def test_the_last_push_does_not_tell_again_what_is_under_way(driven: Driven) -> 
     assert "record.queue.time.avg" not in names(last)
     driven.pushed()  # the answer comes late
     assert driven.reporter.phase is Phase.LEAVING
+
+
+def test_totals_of_the_last_push_have_what_is_under_way(driven: Driven) -> None:
+    driven.subscribed(delta_temporality=False)
+    for _ in range(3):
+        driven.meters.on_connect(1, "host:9092", 0.1, None)
+    driven.push()
+    driven.meters.on_connect(1, "host:9092", 0.1, None)
+    last = driven.reporter.last_push(driven.now_s, driven.now_ms)
+    assert last is not None
+    pushed = parsed(bytes(decompress(Codec(last.compression_type), last.metrics)))[1]
+    (total,) = [metric.value for metric in pushed if metric.name.endswith("connection.creation.total")]
+    assert total == 4
 
 
 @pytest.mark.parametrize("prepare", ["nothing", "asking", "no metrics"])
