@@ -61,7 +61,7 @@ from kafka_core.compat.kafka.admin_values import (
 )
 from kafka_core.compat.kafka.failures import translated, translating
 from kafka_core.compat.kafka.producer import bootstrap
-from kafka_core.compat.kafka.settings import ADMIN
+from kafka_core.compat.kafka.settings import ADMIN, check_common
 from kafka_core.compat.kafka.structs import OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 from kafka_core.model import ConsumerGroupState, ConsumerGroupTopicPartitions, ConsumerGroupType
 from kafka_core.model import IsolationLevel as OurIsolation
@@ -139,6 +139,7 @@ class KafkaAdminClient(AclCalls, ClusterCalls, PartitionCalls, TransactionCalls,
             raise errors.KafkaConfigurationError(f"Unrecognized configs: {set(unknown)}")
         ADMIN.tell_unused(configs)
         self.config = {**self.DEFAULT_CONFIG, **configs}
+        check_common(self.config)
         with translating():
             self._client = ours.AdminClient(ADMIN.properties(self.config))
         try:

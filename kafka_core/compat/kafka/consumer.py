@@ -29,7 +29,7 @@ from kafka_core.compat.kafka.failures import translated, translating
 from kafka_core.compat.kafka.future import Future
 from kafka_core.compat.kafka.listener import AsyncConsumerRebalanceListener, ConsumerRebalanceListener
 from kafka_core.compat.kafka.producer import bootstrap, check_topic
-from kafka_core.compat.kafka.settings import ADMIN, CONSUMER
+from kafka_core.compat.kafka.settings import ADMIN, CONSUMER, check_common
 from kafka_core.compat.kafka.structs import (
     ConsumerGroupMetadata,
     ConsumerRecord,
@@ -96,6 +96,7 @@ class KafkaConsumer:
             raise errors.KafkaConfigurationError(f"Unrecognized configs: {set(unknown)}")
         CONSUMER.tell_unused(configs)
         self.config = {**self.DEFAULT_CONFIG, **configs}
+        check_common(self.config)
         check(self.config)
         for topic in topics:
             check_topic(topic)

@@ -35,6 +35,8 @@ def check(config: Mapping[str, Any]) -> None:
     """Refuses what contradicts itself."""
     if config["isolation_level"] not in ("read_uncommitted", "read_committed"):
         raise errors.KafkaConfigurationError("Unrecognized isolation_level")
+    if config["group_instance_id"] is not None and config["group_id"] is None:
+        raise errors.KafkaConfigurationError("group_instance_id requires group_id")
     idle, request, fetch = (
         config[f"{name}_ms"] for name in ("connections_max_idle", "request_timeout", "fetch_max_wait")
     )

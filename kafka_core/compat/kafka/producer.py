@@ -27,7 +27,7 @@ from kafka_core.compat.kafka.errors import (
 from kafka_core.compat.kafka.failures import translated, translating
 from kafka_core.compat.kafka.future import FutureRecordMetadata
 from kafka_core.compat.kafka.partitioner import DefaultPartitioner, StickyPartitioner
-from kafka_core.compat.kafka.settings import PRODUCER
+from kafka_core.compat.kafka.settings import PRODUCER, check_common, check_delivery
 from kafka_core.errors import KafkaException, StateError
 from kafka_core.model import ClusterMetadata, ConsumerGroupMetadata
 
@@ -68,6 +68,8 @@ class KafkaProducer:
             raise ValueError(f"Unrecognized configs: { {name: configs[name] for name in unknown} }")
         PRODUCER.tell_unused(configs)
         self.config = {**self.DEFAULT_CONFIG, **configs}
+        check_common(self.config)
+        check_delivery(self.config)
         settle_idempotence(self.config, configs)
         codec = self.config["compression_type"]
         if codec not in (None, "gzip", "snappy", "lz4", "zstd"):

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import selectors
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from kafka_core.compat.arguments import Argument, Arguments, addresses, clamped, host_check, older, own, sets, unused
 from kafka_core.compat.kafka.assignors import RangePartitionAssignor, RoundRobinPartitionAssignor, strategies
+from kafka_core.compat.kafka.errors import KafkaConfigurationError
 from kafka_core.compat.kafka.oauth import token_callback
 from kafka_core.compat.kafka.partitioner import DefaultPartitioner
 from kafka_core.version import VERSION
 
-__all__ = ["ADMIN", "CONSUMER", "PRODUCER"]
+__all__ = ["ADMIN", "CONSUMER", "PRODUCER", "check_common", "check_delivery"]
 
 INT32: Final = 2**31 - 1
 CLIENT_ID: Final = f"kserdes-{VERSION}"
@@ -42,6 +43,38 @@ def at_most(limit: int) -> Callable[[float], int]:
 def mechanism(value: str) -> str:
     """A mechanism as ours is spelled."""
     return value.upper()
+
+
+def check_common(config: Mapping[str, Any]) -> None:
+    """Refuses values of arguments that all three clients have, as kafka-python does.
+
+    Raises:
+        KafkaConfigurationError: `api_version` is neither a tuple nor a text.
+        TypeError: `bootstrap_servers` is None.
+        ValueError: `api_version` is a text that is no version.
+    """
+    if config["bootstrap_servers"] is None:
+        raise TypeError("bootstrap_servers must be host:port or a list of them, not None")
+    version = config["api_version"]
+    if isinstance(version, str):
+        if version != "auto" and not all(part.isdecimal() for part in version.split(".")):
+            raise ValueError(f"api_version must be a tuple of numbers, not {version!r}")
+    elif version is not None and not isinstance(version, tuple):
+        raise KafkaConfigurationError("api_version must be tuple")
+
+
+def check_delivery(config: Mapping[str, Any]) -> None:
+    """Refuses a time for delivery in which no batch could wait and be sent once.
+
+    Raises:
+        KafkaConfigurationError: `delivery_timeout_ms` is less than `linger_ms` and `request_timeout_ms` together.
+        TypeError: one of the three is not a number.
+    """
+    limit_ms, needed_ms = config["delivery_timeout_ms"], config["linger_ms"] + config["request_timeout_ms"]
+    if limit_ms < needed_ms:
+        raise KafkaConfigurationError(
+            f"delivery_timeout_ms ({limit_ms}) must be at least linger_ms + request_timeout_ms ({needed_ms})"
+        )
 
 
 COMMON: Final[tuple[Argument, ...]] = (

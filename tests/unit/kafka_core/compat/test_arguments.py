@@ -11,6 +11,8 @@ import pytest
 from kafka_core.compat.aiokafka import table as aiokafka_table
 from kafka_core.compat.arguments import Arguments, addresses, clamped, host_check, own, sets, tls_context, unused
 from kafka_core.compat.kafka import table as kafka_table
+from kafka_core.compat.kafka.errors import KafkaConfigurationError
+from kafka_core.compat.kafka.settings import check_common, check_delivery
 
 TABLES = (kafka_table, aiokafka_table)
 TABLE = (
@@ -78,3 +80,23 @@ def test_guides_say_where_what_is_not_here_stands() -> None:
     listed = (docs / "peers.md").read_text()
     for table in (*(each.NAMES_NOT_HERE for each in TABLES), *(each.REFUSED for each in TABLES)):
         assert [why for name, why in table.items() if name not in listed or why not in listed] == []
+
+
+def test_delivery_may_take_just_as_long_as_waiting_and_one_request():
+    limits = {"linger_ms": 400, "request_timeout_ms": 600}
+    check_delivery({**limits, "delivery_timeout_ms": 1000})
+    with pytest.raises(KafkaConfigurationError, match=r"delivery_timeout_ms \(999\) must be at least .*\(1000\)"):
+        check_delivery({**limits, "delivery_timeout_ms": 999})
+
+
+@pytest.mark.parametrize("version", [None, "auto", "2.6", (2, 6), (99, 9)])
+def test_a_version_is_a_tuple_or_its_text(version: object):
+    check_common({"bootstrap_servers": "a", "api_version": version})
+
+
+@pytest.mark.parametrize(
+    ("version", "refusal"), [("x", ValueError), ("", ValueError), ([2, 6], KafkaConfigurationError)]
+)
+def test_what_is_no_version_is_refused(version: object, refusal: type[Exception]):
+    with pytest.raises(refusal, match="api_version must be"):
+        check_common({"bootstrap_servers": "a", "api_version": version})
