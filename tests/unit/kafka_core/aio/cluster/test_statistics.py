@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
 
 from kafka_core import Producer, ShareConsumer
-from kafka_core.aio.cluster.statistics import JOIN_STATES, MemberHistory, group_state
+from kafka_core.aio.cluster.statistics import JOIN_STATES, MemberHistory, brokers, group_state
+from kafka_core.aio.cluster.traffic import Traffic
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.clock import ManualClock
 from kafka_core.engine.groups.states import State
+from kafka_core.engine.metadata import BrokerAddress
 
 LIMIT_S: Final = 60.0
 
@@ -72,6 +75,16 @@ def test_ages_begin_with_changes() -> None:
         "rebalance_reason": "why",
         "assignment_size": 3,
     }
+
+
+def test_brokers_have_their_requests_and_the_partitions_that_they_lead() -> None:
+    known = {number: BrokerAddress(number, "host", 9090 + number) for number in (1, 2)}
+    view = SimpleNamespace(brokers=known, leader=lambda topic, partition: {0: 1, 1: 2}.get(partition))
+    client: Any = SimpleNamespace(metadata=view, connected_to=lambda: frozenset({1}), unanswered=lambda: {1: (3, 4)})
+    first, second = brokers(client, Traffic(ManualClock()), [("t", 0), ("t", 1), ("t", 2)]).values()
+    assert (first["state"], first["outbuf_cnt"], first["waitresp_cnt"]) == ("UP", 3, 4)
+    assert (second["state"], second["outbuf_cnt"], second["waitresp_cnt"]) == ("INIT", 0, 0)
+    assert (set(first["toppars"]), set(second["toppars"])) == ({"t-0"}, {"t-1"})
 
 
 def test_statistics_of_a_share_consumer(servers: str) -> None:

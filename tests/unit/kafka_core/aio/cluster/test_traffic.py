@@ -80,3 +80,12 @@ def test_records_count_by_partition_and_batches_by_topic() -> None:
     assert traffic.partition("t", 2) == {"rxmsgs": 0, "rxbytes": 0, "msgs": 0}
     shown = traffic.batches("u")
     assert (shown["batchsize"]["sum"], shown["batchcnt"]["sum"]) == (30, 3)
+
+
+def test_bootstrap_connections_that_end_are_their_brokers() -> None:
+    traffic = Traffic(ManualClock())
+    traffic.on_connect(-1, "host:9092", 0.1, None)
+    traffic.on_disconnect(-1, "host:9092", None)
+    traffic.on_connect(1, "host:9092", 0.1, None)
+    shown = traffic.broker(BROKER)
+    assert (shown["connects"], shown["disconnects"]) == (2, 1)
