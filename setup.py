@@ -50,6 +50,7 @@ OTHERWISE = {
     UTILITY: ("-Os", "what is called when modules are loaded, and for arguments by name"),
     "kafka_core.kernels.native.record_columns": ("-Os", "one look at a row of columns before its record is copied"),
     "serdes.kernels.native.arrays": ("-Os", "what binds the arrays of a batch to its columns"),
+    "serdes.kernels.native.calls": ("-Os", "the frame of a serializer's call, whose work is done elsewhere"),
     "serdes.kernels.native.avro_logical": ("-Os", "dates, decimals and UUIDs: calls of Python's constructors"),
 }
 """Modules that are compiled otherwise, and why."""
