@@ -14,6 +14,7 @@ from serdes.columnar.protobuf.encode import ProtobufFrames
 from serdes.columnar.protobuf.format import ProtobufColumns
 from serdes.formats.protobuf.codec import ProtobufSchema
 from serdes.frames.framing import frame_prefix
+from tests.strategies.columns import comparable
 from tests.strategies.protobuf import damaged, parsed, payload, schema_text
 
 pytest.importorskip("serdes.kernels.native.protobuf_columns")
@@ -56,18 +57,6 @@ def whole(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_map(kind):
         return pa.map_(kind.key_type, whole(kind.item_type))
     return pa.list_(whole(kind.value_type)) if pa.types.is_list(kind) else kind
-
-
-def comparable(value: Any) -> Any:
-    """Floats by their bits, entries of maps in some order: `google.protobuf` keeps none."""
-    if isinstance(value, dict):
-        return {name: comparable(part) for name, part in value.items()}
-    if isinstance(value, list):
-        made = [comparable(part) for part in value]
-        return sorted(made, key=repr) if made and all(isinstance(part, tuple) for part in value) else made
-    if isinstance(value, tuple):
-        return tuple(comparable(part) for part in value)
-    return repr(value) if isinstance(value, float) else value
 
 
 def same(schema: ProtobufSchema, payloads: list[bytes], options: ColumnOptions) -> DecodeResult:

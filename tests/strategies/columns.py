@@ -79,3 +79,15 @@ def _raw(array: pa.Array) -> list[Any]:
     elif pa.types.is_date32(kind) or pa.types.is_time32(kind):
         array = array.view(pa.int32())
     return list(array.to_pylist())
+
+
+def comparable(value: Any) -> Any:
+    """Floats by their bits, entries of maps in some order: `google.protobuf` keeps none."""
+    if isinstance(value, dict):
+        return {name: comparable(part) for name, part in value.items()}
+    if isinstance(value, list):
+        made = [comparable(part) for part in value]
+        return sorted(made, key=repr) if made and all(isinstance(part, tuple) for part in value) else made
+    if isinstance(value, tuple):
+        return tuple(comparable(part) for part in value)
+    return repr(value) if isinstance(value, float) else value
