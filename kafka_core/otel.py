@@ -12,13 +12,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final, Protocol, TypeAlias
 
-from opentelemetry import metrics, propagate, trace
-from opentelemetry.context import Context, get_current
-from opentelemetry.propagators.textmap import Getter, Setter, TextMapPropagator
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode
-
 from kafka_core.hooks import cut_off, error_name
 from kafka_core.version import VERSION
+
+try:
+    from opentelemetry import metrics, propagate, trace
+    from opentelemetry.context import Context, get_current
+    from opentelemetry.propagators.textmap import Getter, Setter, TextMapPropagator
+    from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        "opentelemetry is not installed: pip install opentelemetry-api (the extra 'otel' of kserdes)", name=missing.name
+    ) from missing
 
 __all__ = ["MetricsHook", "Tracing", "extract", "inject"]
 

@@ -9,9 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram
-
 from kafka_core.hooks import cut_off, error_name
+
+try:
+    from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        "prometheus_client is not installed: pip install prometheus-client (the extra 'prometheus' of kserdes)",
+        name=missing.name,
+    ) from missing
 
 __all__ = ["MetricsHook"]
 

@@ -254,9 +254,16 @@ def get_schema_versions(
 # --- registration and look-up
 
 
+def _expect(kind: type, given: object, example: str) -> None:
+    """Refuses an argument of another type before anything is sent: a text in place of a Schema, for example."""
+    if not isinstance(given, kind):
+        raise TypeError(f"a {kind.__name__} is needed, like {example}, not {type(given).__name__}")
+
+
 def register_schema(
     caches: SchemaCaches, subject_name: str, schema: Schema, normalize_schemas: bool
 ) -> Flow[RegisteredSchema]:
+    _expect(Schema, schema, "Schema(text, 'AVRO')")
     key = (subject_name, schema, normalize_schemas)
     known = caches.registered.get(key)
     if known is not None:
@@ -284,6 +291,7 @@ def register_schema(
 def lookup_schema(
     caches: SchemaCaches, subject_name: str, schema: Schema, normalize_schemas: bool, fmt: str | None, deleted: bool
 ) -> Flow[RegisteredSchema]:
+    _expect(Schema, schema, "Schema(text, 'AVRO')")
     key = (subject_name, schema, normalize_schemas, fmt, deleted)
     known = caches.looked_up.get(key)
     if known is not None:
@@ -423,6 +431,7 @@ def test_compatibility(
     subject_name: str, schema: Schema, version: int | str | None, normalize: bool, verbose: bool
 ) -> Flow[bool]:
     """With no version the schema is tested against all versions the subject's level asks for."""
+    _expect(Schema, schema, "Schema(text, 'AVRO')")
     path = f"/compatibility{_subject(subject_name)}/versions{'' if version is None else f'/{version}'}"
     call = Call("POST", path, _flags(normalize=normalize, verbose=verbose), schema.to_request())
     return (yield from _call(call, _verdict))
@@ -431,6 +440,7 @@ def test_compatibility(
 def set_config(subject_name: str | None, config: ServerConfig | None) -> Flow[ServerConfig]:
     if config is None:
         raise ValueError("config must be set")
+    _expect(ServerConfig, config, "ServerConfig(compatibility='FULL')")
     return (yield from _call(Call("PUT", _config_path(subject_name), body=config.to_dict()), config_of))
 
 

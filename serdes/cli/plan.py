@@ -50,7 +50,7 @@ def plan(writer: Path, reader: Path | None, columns: str | None, dense: bool, de
         from serdes.columnar.contract import ColumnOptions
         from serdes.columnar.decoder import column_format
     except ImportError as error:
-        raise Failure(f"columns need pyarrow ({error}): pip install pyarrow (the extra 'arrow' of kserdes)") from error
+        raise Failure(f"columns can't be planned: {error}") from error
     kind = given.upper() if given else SUFFIXES.get((reader or writer).suffix, "AVRO")
     paths = None if columns is None else tuple(path.strip() for path in columns.split(","))
     options = ColumnOptions(columns=paths, unions="dense" if dense else "struct", recursive_max_depth=depth)

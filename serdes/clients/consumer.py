@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, ExitStack
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 from kafka_core.aio.consuming.consumer import AIOConsumer
 from kafka_core.aio.producing.producer import AIOProducer
@@ -40,9 +40,16 @@ from serdes.kernels.fields import ProduceCall
 
 if TYPE_CHECKING:
     import pyarrow
+    from typing_extensions import TypeVar  # PEP 696, for type checkers: clients without parameters hold anything
 
-K = TypeVar("K")
-V = TypeVar("V")
+    K = TypeVar("K", default=Any)
+    V = TypeVar("V", default=Any)
+else:
+    from typing import TypeVar
+
+    K = TypeVar("K")
+    V = TypeVar("V")
+
 DeliveryCallback = Callable[[KafkaError | None, Message], object]
 SERIALIZERS = ("key.serializer", "value.serializer")
 DESERIALIZERS = ("key.deserializer", "value.deserializer")

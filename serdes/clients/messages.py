@@ -7,6 +7,7 @@ restart) sees it again, until somebody seeks past it.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
@@ -91,14 +92,16 @@ def take_functions(conf: Mapping[str, object], names: tuple[str, str]) -> tuple[
     """Splits a configuration into what the client takes and the two functions.
 
     Raises:
-        ValueError: one of the functions is not callable.
+        ValueError: one of the functions is not callable, or a class of serializers in place of an object.
     """
     rest = dict(conf)
     functions: list[Any] = []
     for name in names:
-        function = rest.pop(name, None)
+        function: Any = rest.pop(name, None)
         if function is not None and not callable(function):
             raise ValueError(f"{name} must be callable: (value, SerializationContext) -> result")
+        if inspect.isclass(function) and hasattr(function, "set_cluster_id_resolver"):  # as all serializers have it
+            raise ValueError(f"{name} is the class {function.__name__}: give an object of it, {function.__name__}(…)")
         functions.append(function)
     return rest, functions[0], functions[1]
 

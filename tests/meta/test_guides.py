@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import sys
 import threading
@@ -15,6 +16,7 @@ import pytest
 import trustme
 
 from kafka_core.broker import EmbeddedCluster
+from kafka_core.compat.aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from registry import SchemaRegistryClient, SchemaRegistryError
 from registry.dev import serve
 
@@ -46,6 +48,7 @@ def run(path: str, monkeypatch: pytest.MonkeyPatch, replaced: Mapping[str, str] 
     "name",
     [
         "avro",
+        "columns",
         "columns-avro",
         "columns-json",
         "data-contracts",
@@ -111,6 +114,55 @@ def test_the_examples_with_a_broker_run(
         addresses = {"localhost:9092": cluster.bootstrap_servers, "http://localhost:8081": registry.url}
         run(path, monkeypatch, addresses)
     assert capsys.readouterr().out.splitlines()[: len(lines)] == lines
+
+
+def test_the_example_of_the_levels_prints_what_the_page_shows(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "docs/compatibility.md").read_text()
+    shown = re.search(r"^```text\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert shown is not None
+    run("docs/compatibility.md", monkeypatch)
+    assert capsys.readouterr().out == shown[1]
+
+
+def test_the_examples_of_groups_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with EmbeddedCluster() as cluster:
+        run("docs/guide/groups.md", monkeypatch, {"localhost:9092": cluster.bootstrap_servers})
+    assert capsys.readouterr().out == ""
+
+
+def test_the_examples_of_telemetry_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with EmbeddedCluster(properties={"metric.reporters": "mine"}) as cluster:
+        run("docs/guide/telemetry.md", monkeypatch, {"localhost:9092": cluster.bootstrap_servers})
+    assert len(capsys.readouterr().out.split()) == 1  # the client's id
+
+
+def test_the_examples_for_aiokafka_copy_records(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with EmbeddedCluster() as cluster:
+        run("docs/guide/migrating-aiokafka.md", monkeypatch, {"localhost:9092": cluster.bootstrap_servers})
+        guide = sys.modules["docs_guide_migrating_aiokafka_md"]
+
+        async def follow() -> None:
+            place = cluster.bootstrap_servers
+            async with AIOKafkaProducer(bootstrap_servers=place) as feeding:
+                await feeding.send_and_wait("source", b"a record")
+            async with AIOKafkaConsumer(bootstrap_servers=place, group_id="copiers") as first:
+                first.assign([TopicPartition("source", 0)])
+                await first.commit({TopicPartition("source", 0): 0})
+            copying = asyncio.create_task(guide.copy("source", "target"))
+            conf: dict[str, Any] = {"bootstrap_servers": place, "auto_offset_reset": "earliest"}
+            try:
+                async with AIOKafkaConsumer("target", **conf) as consumer:
+                    assert (await asyncio.wait_for(consumer.getone(), 60)).value == b"a record"
+            finally:
+                copying.cancel()
+                await asyncio.gather(copying, return_exceptions=True)
+
+        asyncio.run(follow())
+    assert capsys.readouterr().out.splitlines()[0] == "target 0 0"
 
 
 def test_the_examples_of_the_readme_run_one_by_one_and_close_what_they_open(

@@ -410,3 +410,18 @@ def test_secrets_do_not_show(kind: str, conf: dict[str, Any], caplog: pytest.Log
     shown += "".join(traceback.format_exception(error)) + json.dumps(str(error.__cause__))
     for secret in ("geheim", base64.b64encode(b"alice:geheim").decode(), base64.b64encode(b"id:geheim").decode()):
         assert secret not in shown
+
+
+@pytest.mark.parametrize("given", ['"int"', None])
+@pytest.mark.parametrize(
+    "operation", ["register_schema", "lookup_schema", "test_compatibility", "test_compatibility_all_versions"]
+)
+def test_what_is_no_schema_is_refused_and_named(client: Both, operation: str, given: object) -> None:
+    with pytest.raises(TypeError, match=rf"a Schema is needed, like Schema\(.*\), not {type(given).__name__}"):
+        getattr(client, operation)("orders-value", given)
+    assert client.get_subjects() == []
+
+
+def test_a_level_is_no_configuration(client: Both) -> None:
+    with pytest.raises(TypeError, match=r"a ServerConfig is needed, like ServerConfig\(.*\), not str"):
+        client.set_config("orders-value", "FULL")

@@ -10,10 +10,18 @@ from kafka_core.errors import ConsumeError, KafkaError, KafkaException
 from kafka_core.kernels import Message
 from kafka_core.model import TopicPartition
 from registry import AsyncSchemaRegistryClient, SchemaRegistryClient
-from serdes import MessageField, SerializationContext, SerializationError, StringDeserializer, StringSerializer
+from serdes import (
+    LongSerializer,
+    MessageField,
+    SerializationContext,
+    SerializationError,
+    StringDeserializer,
+    StringSerializer,
+)
 from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
 from serdes.clients.messages import FieldDeserializers, FieldSerializers, PolledMessages, settle, take_functions, taking
 from serdes.clients.poison import Letter, PoisonPolicy
+from serdes.compat.serialization import Serializer
 from serdes.errors import (
     FieldError,
     KeyDeserializationError,
@@ -66,6 +74,21 @@ def test_take_functions() -> None:
     assert "key.serializer" in conf
     with pytest.raises(ValueError, match=r"value\.serializer must be callable"):
         take_functions({"value.serializer": 5}, ("key.serializer", "value.serializer"))
+
+
+@pytest.mark.parametrize("kind", [StringSerializer, LongSerializer, AvroSerializer, AsyncAvroSerializer, Serializer])
+def test_a_class_of_serializers_is_refused_where_an_object_is_needed(kind: type) -> None:
+    with pytest.raises(ValueError, match=rf"key\.serializer is the class {kind.__name__}: give an object of it"):
+        take_functions({"key.serializer": kind}, ("key.serializer", "value.serializer"))
+
+
+def test_a_class_of_the_application_may_be_the_function() -> None:
+    class Parsed:
+        def __init__(self, value: bytes, ctx: SerializationContext) -> None:
+            self.value = value
+
+    names = ("key.deserializer", "value.deserializer")
+    assert take_functions({"value.deserializer": Parsed}, names) == ({}, None, Parsed)
 
 
 def test_read_replaces_key_and_value() -> None:
