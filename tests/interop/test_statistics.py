@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, Final
 
@@ -105,8 +105,9 @@ def told(core: ModuleType, role: str, servers: str) -> dict[str, str]:
     while not heard or not WANTED[role] <= set(members(heard[-1])):
         assert time.monotonic() < deadline_s, WANTED[role] - set(members(heard[-1] if heard else {}))
         client.poll(0.1)
+    found = members(heard[-1])  # closing may tell once more, when members of a group are gone
     client.close()
-    return members(heard[-1])
+    return found
 
 
 @pytest.mark.parametrize("role", ["producer", "consumer"])
@@ -128,30 +129,34 @@ def test_records_and_requests_are_counted(core: ModuleType, servers: str) -> Non
         "stats_cb": lambda text: heard.append(json.loads(text)),
     }
 
-    def until(client: Any, *wanted: str, count: int) -> dict[str, Any]:
+    def until(client: Any, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         deadline_s = time.monotonic() + LIMIT_S
-        while not heard or any(heard[-1].get(name) != count for name in wanted):
+        while not heard or not wanted(heard[-1]):
             assert time.monotonic() < deadline_s, heard[-1:]
             client.poll(0.1)
         return heard[-1]
+
+    def waiting(told: dict[str, Any]) -> int:
+        counters = ("waitresp_cnt", "waitresp_msg_cnt", "outbuf_cnt")
+        return sum(each[name] for each in told["brokers"].values() for name in counters)
 
     writer = core.Producer(conf)
     for _ in range(40):
         writer.produce(topic, b"x" * 100, partition=0)
     writer.flush()
-    told = until(writer, "txmsgs", count=40)
+    # One that was made between the request and its answer has all records, too.
+    told = until(writer, lambda told: told["txmsgs"] == 40 and waiting(told) == 0)
     (broker,) = (each for each in told["brokers"].values() if each["req"].get("Produce"))
     assert broker["tx"] >= broker["rx"] >= broker["req"]["Produce"] >= 1
     assert broker["txbytes"] > 40 * 100
     assert broker["rxbytes"] > 0
     assert list(broker["toppars"].values()) == [{"topic": topic, "partition": 0}]
-    assert (broker["waitresp_cnt"], broker["waitresp_msg_cnt"], broker["outbuf_cnt"]) == (0, 0, 0)
     for window in ("int_latency", "outbuf_latency"):
         assert sum(each[window]["cnt"] for text in heard for each in text["brokers"].values()) >= 1
     heard.clear()
     reader = core.Consumer({**conf, "group.id": topic, "auto.offset.reset": "earliest"})
     reader.assign([core.TopicPartition(topic, 0)])
-    told = until(reader, "rxmsgs", count=40)
+    told = until(reader, lambda told: bool(told["rxmsgs"] == 40))
     assert told["rxmsg_bytes"] >= 40 * 100
     assert told["topics"][topic]["partitions"]["0"]["rxmsgs"] == 40
     assert told["rx_bytes"] > 40 * 100
@@ -184,15 +189,16 @@ def test_words_of_a_member_that_reads_and_commits(core: ModuleType, servers: str
             assert time.monotonic() < deadline_s
     reader.commit(asynchronous=False)
     heard.clear()
-    while not heard:
-        assert time.monotonic() < deadline_s
+    # The first one may have been made before the commit's answer, and only waited for a poll.
+    while not heard or heard[-1]["topics"][topic]["partitions"]["0"]["committed_offset"] != 3:
+        assert time.monotonic() < deadline_s, heard[-1:]
         reader.poll(0.1)
     group, partition = heard[-1]["cgrp"], heard[-1]["topics"][topic]["partitions"]["0"]
     assert (group["state"], group["join_state"]) == ("up", "steady")
     assert group["rebalance_cnt"] >= 1
     assert core is confluent or group["rebalance_reason"]  # librdkafka's is empty if it knew the topic before it joined
     assert 0 <= group["rebalance_age"] <= group["stateage"] <= LIMIT_S * 1000  # ms: the coordinator came first
-    assert (partition["fetch_state"], partition["committed_offset"]) == ("active", 3)
+    assert partition["fetch_state"] == "active"
     assert partition["committed_leader_epoch"] == partition["leader_epoch"] == 0
     assert heard[-1]["name"].startswith(f"{heard[-1]['client_id']}#consumer-")
     reader.close()
