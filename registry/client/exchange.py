@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 INSIDES = ("_stream", "_httpcore_stream", "_stream", "_connection")
 """From httpx's stream of an answer to httpcore's connection."""
 log = logging.getLogger("registry")
+ADVICE = {
+    "WRONG_VERSION_NUMBER": "does the port speak TLS? (a plain one needs http:// in the url)",
+    "CERTIFICATE_VERIFY_FAILED": "ssl.ca.location names the file of the CA to trust",
+}
+"""OpenSSL's reason for a failed handshake → what to look at."""
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
@@ -146,6 +151,7 @@ def unreachable(error: httpx.RequestError | httpx.InvalidURL) -> Unreachable:
     reason = str(error) or type(error).__name__
     if isinstance(error, httpx.TimeoutException):
         reason = f"timed out ({type(error).__name__})"
+    reason += next((f"; {advice}" for cause, advice in ADVICE.items() if cause in reason), "")
     return Unreachable(reason, sent=not isinstance(error, (*NOT_SENT, httpx.InvalidURL)), cause=error)
 
 

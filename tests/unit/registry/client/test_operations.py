@@ -277,6 +277,16 @@ FAULTS = [
         "HTTP 500: the answer has no error code of a schema registry, it is 'oops'",
     ),
     (httpx.ConnectError("refused"), TransportError, "no answer from http://registry.test: refused"),
+    (
+        httpx.ConnectError("[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1006)"),
+        TransportError,
+        r"WRONG_VERSION_NUMBER.*; does the port speak TLS\? \(a plain one needs http:// in the url\)",
+    ),
+    (
+        httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate"),
+        TransportError,
+        "self-signed certificate; ssl.ca.location names the file of the CA to trust",
+    ),
     (httpx.ReadTimeout("slow"), TransportError, "timed out"),
     (httpx.RemoteProtocolError("cut off"), TransportError, "cut off"),
 ]
