@@ -11,7 +11,7 @@ import contextlib
 import inspect
 import json
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 from kafka_core import KafkaError as CoreError
@@ -139,8 +139,12 @@ class FirstContact:
         """Awaits the client's first question to the cluster.
 
         Raises:
-            KafkaConnectionError: nobody can be reached; AuthenticationFailedError: the credentials are refused.
+            KafkaConnectionError: nobody can be reached, or no address was given. AuthenticationFailedError: the
+                credentials are refused.
         """
+        if not self._names_an_address():
+            ask.close()
+            raise KafkaConnectionError(f"Unable to bootstrap from {self._servers!r}: it names no address")
         self._trouble = asyncio.get_running_loop().create_future()
         asking = asyncio.ensure_future(ask)
         try:
@@ -157,6 +161,12 @@ class FirstContact:
             if not asking.done():
                 asking.cancel()
                 await asyncio.wait({asking})
+
+    def _names_an_address(self) -> bool:
+        if self._servers is None:
+            return False
+        given = self._servers.split(",") if isinstance(self._servers, str) else self._servers
+        return not isinstance(given, Iterable) or any(str(one).strip() for one in given)
 
     def _failure(self, error: CoreError) -> Exception:
         if error.code() == CoreError.SASL_AUTHENTICATION_FAILED:

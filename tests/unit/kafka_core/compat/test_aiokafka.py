@@ -254,3 +254,17 @@ def test_a_state_error_of_others_is_no_end_of_the_consumer() -> None:
 
     with EmbeddedCluster() as cluster:
         asyncio.run(scene(cluster.bootstrap_servers))
+
+
+@pytest.mark.parametrize("servers", ["", " , ", [], [""], None])
+@pytest.mark.parametrize("kind", [AIOKafkaProducer, AIOKafkaConsumer])
+def test_a_start_without_an_address_fails_at_once(kind: Any, servers: object) -> None:
+    async def work() -> None:
+        client = kind(bootstrap_servers=servers)
+        try:
+            with pytest.raises(errors.KafkaConnectionError, match="it names no address"):
+                await client.start()
+        finally:
+            await client.stop()
+
+    asyncio.run(work())
