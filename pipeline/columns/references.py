@@ -17,6 +17,8 @@ from pipeline.errors import OptionError
 REFERENCE: Final = re.compile(r"\$\{(env|file):([^}]+)\}")
 IN_URLS: Final = ("url", "proxy", "bearer.auth.issuer.endpoint.url")
 """Secret only where a user and password stand in it."""
+INSIDE: Final = "validation.rules."
+"""How the properties of rules inside schemas begin."""
 AGAIN: Final = ("client.id", "dlq.topic", "dlq.auto.flush", "bootstrap.servers")
 """Properties of rule executors that are no secrets; all others travel as references only."""
 
@@ -58,8 +60,15 @@ def travelling_rules(conf: Mapping[str, Any]) -> Travelling:
     """The part of a rule configuration that travels to executors.
 
     Raises:
-        OptionError: a value that may be a secret is written out.
+        OptionError: a value that may be a secret is written out, or a property of rules inside schemas is there: they
+            do not run in Spark.
     """
+    inside = [name for name in conf if str(name).startswith(INSIDE)]
+    if inside:
+        raise OptionError(
+            f"rule_conf {', '.join(map(repr, inside))}: rules inside schemas do not run in Spark. Check the values with"
+            " the serializer of their format, or register the rules with the schema"
+        )
     made = travelling(conf, [name for name in conf if name not in AGAIN])
     if made.withheld:
         names = ", ".join(map(repr, made.withheld))

@@ -12,7 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from pipeline.columns.by_row import writing_plan
 from pipeline.columns.decoding import BatchDecoder, shared_decoder, spark_type_of
+from pipeline.columns.encoding import EncodeArguments
 from pipeline.columns.modes import Mode
 from pipeline.columns.plan import DecodeArguments, DecodePlan, field_names, plan_for
 from pipeline.columns.remembered import forget_plans
@@ -477,3 +479,15 @@ def test_two_functions_of_one_name_are_two_plans(conf: dict[str, str]) -> None:
     first, second = (lambda value, by=by: value + by for by in (1, 2))
     assert key(first) == key(first) != key(second)
     assert key(json.dumps) == key(json.dumps) != key(json.loads)
+
+
+@pytest.mark.parametrize("value", ["AFTER_DOMAIN_RULES", "${env:H4_USER_INFO}"])
+def test_properties_of_rules_inside_schemas_are_refused(conf: dict[str, Any], value: str) -> None:
+    client(conf).register_schema("t-value", Schema(record("R", a="int")))
+    rules = {"validation.rules.execution": value}
+    told = "'validation.rules.execution': rules inside schemas do not run in Spark"
+    with pytest.raises(OptionError, match=told):
+        plan_for(conf, DecodeArguments(topic="t", rule_conf=rules))
+    for named in ({"topic": "t"}, {"by": "topic"}):
+        with pytest.raises(OptionError, match=told):
+            writing_plan(conf, EncodeArguments(rule_conf=rules, **named))
