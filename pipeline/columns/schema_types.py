@@ -59,7 +59,8 @@ def as_schema_types(values: pa.Array, kind: pa.DataType) -> tuple[pa.Array, list
         return as_kind(values, kind), []
     except pa.ArrowInvalid:
         bad = [row for row in range(len(values)) if not _fits(values.take(pa.array([row])), kind)]
-        kept = pa.array([None if row in bad else row for row in range(len(values))], pa.int64())
+        outside = set(bad)
+        kept = pa.array([None if row in outside else row for row in range(len(values))], pa.int64())
         return as_kind(values.take(kept), kind), bad
 
 

@@ -33,6 +33,8 @@ from serdes.clients.messages import (
     take_functions,
     taking,
 )
+from serdes.clients.messages import Key as K
+from serdes.clients.messages import Value as V
 from serdes.clients.poison import DELIVERY_S, Letter, PoisonPolicy, SentLetters
 from serdes.context import Headers
 from serdes.errors import FieldError
@@ -40,15 +42,6 @@ from serdes.kernels.fields import ProduceCall
 
 if TYPE_CHECKING:
     import pyarrow
-    from typing_extensions import TypeVar  # PEP 696, for type checkers: clients without parameters hold anything
-
-    K = TypeVar("K", default=Any)
-    V = TypeVar("V", default=Any)
-else:
-    from typing import TypeVar
-
-    K = TypeVar("K")
-    V = TypeVar("V")
 
 DeliveryCallback = Callable[[KafkaError | None, Message], object]
 SERIALIZERS = ("key.serializer", "value.serializer")

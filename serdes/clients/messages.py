@@ -32,8 +32,10 @@ __all__ = [
     "Awaited",
     "FieldDeserializers",
     "FieldSerializers",
+    "Key",
     "PolledMessages",
     "TypedMessage",
+    "Value",
     "last_of_each",
     "settle",
     "settle_async",
@@ -44,6 +46,14 @@ __all__ = [
 K = TypeVar("K", covariant=True)
 V = TypeVar("V", covariant=True)
 T = TypeVar("T")
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as Defaulted  # PEP 696: clients without parameters hold anything
+
+    Key = Defaulted("Key", default=Any)
+    Value = Defaulted("Value", default=Any)
+else:
+    Key = TypeVar("Key")
+    Value = TypeVar("Value")
 Function = Callable[[Any, SerializationContext], Any]
 FIELDS = (MessageField.KEY, MessageField.VALUE)
 

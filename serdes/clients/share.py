@@ -6,25 +6,16 @@ Must not know how a value is made (`serdes.clients.messages` and the serializers
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Generic
+from typing import Any, Final, Generic
 
 from kafka_core.aio.sharing.consumer import AIOShareConsumer
 from kafka_core.kernels import Message
 from kafka_core.model import AcknowledgeType, Messages
 from kafka_core.sync.share_consumer import ShareConsumer
 from serdes.clients.messages import Awaited, FieldDeserializers, take_functions
+from serdes.clients.messages import Key as K
+from serdes.clients.messages import Value as V
 from serdes.errors import FieldError
-
-if TYPE_CHECKING:
-    from typing_extensions import TypeVar  # PEP 696, for type checkers: clients without parameters hold anything
-
-    K = TypeVar("K", default=Any)
-    V = TypeVar("V", default=Any)
-else:
-    from typing import TypeVar
-
-    K = TypeVar("K")
-    V = TypeVar("V")
 
 DESERIALIZERS: Final = ("key.deserializer", "value.deserializer")
 POLICY: Final = "poison.acknowledgement"

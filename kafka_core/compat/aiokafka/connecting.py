@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar
 
 from kafka_core import KafkaError as CoreError
 from kafka_core import KafkaException
+from kafka_core.compat.aiokafka.cluster import collect_hosts
 from kafka_core.compat.aiokafka.errors import (
     AuthenticationFailedError,
     KafkaConnectionError,
@@ -125,7 +126,7 @@ class FirstContact:
         on_error: the client's `error_cb`.
     """
 
-    def __init__(self, servers: object) -> None:
+    def __init__(self, servers: str | Iterable[str] | None) -> None:
         self._servers = servers
         self._trouble: asyncio.Future[CoreError] | None = None
 
@@ -142,7 +143,7 @@ class FirstContact:
             KafkaConnectionError: nobody can be reached, or no address was given. AuthenticationFailedError: the
                 credentials are refused.
         """
-        if not self._names_an_address():
+        if self._servers is None or not collect_hosts(self._servers):
             ask.close()
             raise KafkaConnectionError(f"Unable to bootstrap from {self._servers!r}: it names no address")
         self._trouble = asyncio.get_running_loop().create_future()
@@ -161,12 +162,6 @@ class FirstContact:
             if not asking.done():
                 asking.cancel()
                 await asyncio.wait({asking})
-
-    def _names_an_address(self) -> bool:
-        if self._servers is None:
-            return False
-        given = self._servers.split(",") if isinstance(self._servers, str) else self._servers
-        return not isinstance(given, Iterable) or any(str(one).strip() for one in given)
 
     def _failure(self, error: CoreError) -> Exception:
         if error.code() == CoreError.SASL_AUTHENTICATION_FAILED:
