@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/uv pip install -q --python $(BIN)/python -c constraints.txt
-SOURCES := kserdes kserdes_config kafka_core registry serdes pipeline pyspark_kserdes tools tests benchmarks setup.py
+SOURCES := kserdes kserdes_base kafka_core registry serdes pipeline pyspark_kserdes tools tests benchmarks setup.py
 PYTEST := $(BIN)/python -m pytest
 FEATURES := cli,server,proto,rules,encryption,oauth,vault,aws,azure,gcp
 EXTRAS ?= arrow,$(FEATURES),spark,demo,test,dev,docs
@@ -42,8 +42,8 @@ demo: kernels ## the main job end to end (BOOTSTRAP=host:port REGISTRY=url for a
 
 # What runs the same code on both kernel sets, or compares both in one test, need not be run on both.
 NO_KERNELS := $(addprefix --ignore=tests/,meta simulation simulation_flows unit/registry unit/tools \
-	unit/kserdes_config unit/serdes/cli unit/serdes/rules unit/serdes/encryption unit/pipeline/test_clients.py \
-	unit/pipeline/test_splits.py unit/kafka_core/compat unit/kafka_core/aio/cluster unit/kafka_core/aio/net \
+	unit/kserdes_base unit/kserdes/cli unit/serdes/rules unit/serdes/encryption unit/pipeline/test_clients.py \
+	unit/pipeline/test_splits.py unit/kserdes/compat unit/kafka_core/aio/cluster unit/kafka_core/aio/net \
 	unit/kafka_core/aio/tasks unit/kafka_core/protocol unit/kafka_core/wire unit/kafka_core/sync/test_loop_thread.py \
 	contract/test_compat_simple.py contract/test_groups.py contract/test_consumer_protocol.py \
 	contract/test_security.py contract/test_registry_contract.py faults/test_dropped_owners.py \
@@ -157,7 +157,7 @@ OTHER_PYTHONS := $(addprefix tests/,meta/test_public_names.py contract/test_aio.
 	faults/test_threads.py faults/test_calls_inside_callbacks.py faults/test_dropped_owners.py faults/test_throttle.py \
 	property/test_kernel_parity.py property/test_serdes_roundtrip.py property/test_typed_roundtrip.py \
 	unit/kafka_core/aio unit/kafka_core/sync unit/kafka_core/kernels unit/serdes/kernels unit/serdes/engine unit/serdes/test_typed.py \
-	unit/serdes/cli/test_cli.py unit/registry/client/test_aio.py unit/registry/client/test_blocking.py \
+	unit/kserdes/cli/test_cli.py unit/registry/client/test_aio.py unit/registry/client/test_blocking.py \
 	unit/registry/client/test_forks.py)
 
 test-pythons: ## what may differ between interpreters, on every other supported Python that pyenv has (PYTHONS=newest)
@@ -244,4 +244,4 @@ wheel: kernels ## the wheel that is given to others, in dist/: small, the same f
 
 clean: ## remove what was built
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-output
-	find kafka_core serdes kserdes_config -name '*.so' -delete -o -path '*native*' -name '*.c' -delete -o -name '_cyutility.c' -delete
+	find kafka_core serdes kserdes_base -name '*.so' -delete -o -path '*native*' -name '*.c' -delete -o -name '_cyutility.c' -delete

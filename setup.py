@@ -22,7 +22,7 @@ from setuptools.errors import BaseError, CCompilerError
 PLACES = ("kafka_core/kernels/native", "serdes/kernels/native")
 SHARED = (".pxd", ".h")
 STAMPS = Path("build/kernels")
-UTILITY = "kserdes_config._cyutility"
+UTILITY = "kserdes_base._cyutility"
 """Cython's own code for calls and functions, once for all modules instead of in each; in the leaf of all packages."""
 UNUSED = ["MemoryView"]
 """Parts left out of it (60 kB): kernels ask for buffers by hand, which is faster, too."""

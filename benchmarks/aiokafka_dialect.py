@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from benchmarks.run import ROOT, WORKERS, Cluster
 from tools.real_kafka import RealKafka
 
-CLIENTS: dict[str, list[str]] = {"aiokafka": [], "kserdes": ["-m", "kafka_core.compat.confluent"]}
+CLIENTS: dict[str, list[str]] = {"aiokafka": [], "kserdes": ["-m", "kserdes.compat.confluent"]}
 KINDS = {"produce": "send(), a future per record", "consume": "getmany(), values read"}
 TARGET = 1.5
 VALUE_BYTES = 100

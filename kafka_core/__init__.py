@@ -13,7 +13,7 @@ from kafka_core.version import (  # now: later the module would stand under the 
     libversion,
     version,
 )
-from kserdes_config.lazy import public_names
+from kserdes_base.lazy import public_names
 
 if TYPE_CHECKING:
     from kafka_core import admin as admin

@@ -1,6 +1,6 @@
 """Turns the dict a user gives into a checked, complete, typed `Config`.
 
-Knows the table (config_table.py), the reading of values (kserdes_config) and the rules between properties
+Knows the table (config_table.py), the reading of values (kserdes_base) and the rules between properties
 (config_rules.py); nothing of clients.
 Truth: librdkafka's CONFIGURATION.md, and how it reads numbers, booleans and enums from text.
 """
@@ -19,9 +19,9 @@ from kafka_core.debug_lines import ClientLines, DebugLines, LineLogger
 from kafka_core.errors import CallbackError, ConfigError
 from kafka_core.hooks import Hooks
 from kafka_core.version import VERSION
-from kserdes_config.errors import PropertyError, PropertyTypeError
-from kserdes_config.properties import Kind
-from kserdes_config.reading import split, value_of
+from kserdes_base.config.errors import PropertyError, PropertyTypeError
+from kserdes_base.config.properties import Kind
+from kserdes_base.config.reading import split, value_of
 
 __all__ = ["Config", "Role", "joined", "parse", "parse_addresses"]
 

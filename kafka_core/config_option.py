@@ -1,6 +1,6 @@
 """A row of the clients' table: its columns beside those that every property has, and short ways to write one.
 
-Knows nothing of particular properties (config_table.py) or of parsing (config.py); see kserdes_config.properties.
+Knows nothing of particular properties (config_table.py) or of parsing (config.py); see kserdes_base.config.properties.
 Spec: the kinds of values librdkafka's CONFIGURATION.md knows.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
-from kserdes_config.properties import Kind, Property
+from kserdes_base.config.properties import Kind, Property
 
 __all__ = ["Default", "Effect", "Kind", "Option", "Role"]
 

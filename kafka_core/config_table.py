@@ -30,7 +30,7 @@ from kafka_core.config_option import (
 )
 from kafka_core.debug_lines import CONTEXTS
 from kafka_core.hooks import Hooks
-from kserdes_config.table import Table
+from kserdes_base.config.table import Table
 
 
 def logger_of(raw: object) -> object:

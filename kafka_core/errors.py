@@ -25,7 +25,7 @@ from operator import index
 from typing import Any
 
 from kafka_core.error_codes import FACTS, ErrorCodes
-from kserdes_config.errors import PropertyError
+from kserdes_base.config.errors import PropertyError
 
 __all__ = [
     "AuthError",

@@ -3,7 +3,7 @@
 Re-exports the public names of `kafka_core` (with `admin` and `aio`), `registry` and `serdes` (with `avro`,
 `json_schema` and `protobuf`), the embedded servers for tests, and Spark's `from_registry` and `tune` where PySpark is
 installed. Every name is imported at its first use (PEP 562). The rest is imported from its own module: `serdes.rules`,
-`serdes.encryption`, `serdes.columnar`, `serdes.legacy`, `registry.compat`, `registry.dek`, `pipeline`.
+`serdes.encryption`, `serdes.columnar`, `kserdes.compat.legacy`, `registry.compat`, `registry.dek`, `pipeline`.
 
 Defines nothing of its own; no other package imports it.
 """
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from kafka_core.version import VERSION
-from kserdes_config.lazy import public_names
+from kserdes_base.lazy import public_names
 
 if TYPE_CHECKING:
     from kafka_core import *  # noqa: F403

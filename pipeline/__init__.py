@@ -12,7 +12,7 @@ import importlib.util
 from typing import TYPE_CHECKING, Final
 
 from kafka_core.version import VERSION
-from kserdes_config.lazy import public_names
+from kserdes_base.lazy import public_names
 
 if TYPE_CHECKING:
     from pipeline.columns.remembered import forget_plans

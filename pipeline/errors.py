@@ -14,7 +14,7 @@ Knows nothing of Spark: every error must pickle, because executors send theirs t
 
 from __future__ import annotations
 
-from kserdes_config.errors import PropertyError
+from kserdes_base.config.errors import PropertyError
 
 
 class PipelineError(Exception):

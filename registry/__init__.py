@@ -6,11 +6,11 @@ Every name is imported at its first use: the engine and the command line need no
 
 from typing import TYPE_CHECKING, Final
 
-from kserdes_config.lazy import public_names
+from kserdes_base.lazy import public_names
 from registry.version import VERSION
 
 if TYPE_CHECKING:
-    from kserdes_config.errors import PropertyError
+    from kserdes_base.config.errors import PropertyError
     from registry.associations import (
         Association,
         AssociationCreateOrUpdateInfo,
@@ -79,7 +79,7 @@ __all__ = [
 ]
 
 HOMES: Final = {
-    "kserdes_config.errors": ("PropertyError",),
+    "kserdes_base.config.errors": ("PropertyError",),
     "registry.associations": (
         "Association",
         "AssociationCreateOrUpdateInfo",

@@ -7,7 +7,7 @@ The producers and consumers that use them are here too. Names and arguments are 
 
 from typing import TYPE_CHECKING, Final
 
-from kserdes_config.lazy import public_names
+from kserdes_base.lazy import public_names
 
 if TYPE_CHECKING:
     from serdes.clients import (

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Final
 
-from kserdes_config.errors import PropertyError
-from kserdes_config.properties import Kind, Property
-from kserdes_config.table import Table
+from kserdes_base.config.errors import PropertyError
+from kserdes_base.config.properties import Kind, Property
+from kserdes_base.config.table import Table
 from serdes.frames.schema_id import (
     SchemaIdDeserializer,
     SchemaIdSerializer,

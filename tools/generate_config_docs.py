@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from kafka_core.config_option import Effect, Option, Role
 from kafka_core.config_table import OPTIONS, SECTIONS
-from kserdes_config.properties import Kind, Property
-from kserdes_config.reading import accepted
+from kserdes_base.config.properties import Kind, Property
+from kserdes_base.config.reading import accepted
 from pipeline.sink.options import TABLE as SPARK_WRITE
 from pipeline.source.options import TABLE as SPARK_READ
 from registry.client.config_table import TABLE as REGISTRY

@@ -169,7 +169,7 @@ CLIENT = (
         " and writes no streams, which is said",
     ),
     (
-        "Unchanged confluent_kafka programs (`kafka_core.compat.confluent`)",
+        "Unchanged confluent_kafka programs (`kserdes.compat.confluent`)",
         "partial",
         "tests/interop/test_confluent_programs.py runs six services on both; "
         "tests/interop/test_confluent_names.py lists the names that are missing, with reasons",
@@ -178,7 +178,7 @@ CLIENT = (
         "Decimals and variants as `confluent.type.Decimal` and `.Variant` messages, builders of serializers,"
         " mock registry clients",
         "yes",
-        "`serdes.decimals`, `serdes.variants`, `serdes.builders`, `serdes.compat`; Avro's records of the logical type"
+        "`serdes.decimals`, `serdes.variants`, `serdes.builders`, `kserdes.compat.confluent.schema_registry.names`; Avro's records of the logical type"
         " `variant` stay maps of two byte strings",
     ),
     (
@@ -186,9 +186,9 @@ CLIENT = (
         "yes",
         "`queue`, `interceptor`, `plugin` and `mock` have none",
     ),
-    ("Dialect of kafka-python 0.9.5 (`kafka_core.compat.simple`)", "yes", "docs/guide/migrating-simple.md"),
+    ("Dialect of kafka-python 0.9.5 (`kserdes.compat.simple`)", "yes", "docs/guide/migrating-simple.md"),
     (
-        "Dialect of kafka-python 3.0 (`kafka_core.compat.kafka`)",
+        "Dialect of kafka-python 3.0 (`kserdes.compat.kafka`)",
         "partial",
         "every name and module that is not there stands with its reason in docs/peers.md; no classes of its "
         "protocol (decision 0089); "
@@ -201,7 +201,7 @@ CLIENT = (
         "of configuration dicts, are not followed",
     ),
     (
-        "Dialect of aiokafka 0.14 (`kafka_core.compat.aiokafka`)",
+        "Dialect of aiokafka 0.14 (`kserdes.compat.aiokafka`)",
         "yes",
         "docs/guide/migrating-aiokafka.md lists what differs: no `AIOKafkaClient.send`, no classes of its protocol "
         "(decision 0089); `send` with a future per record is twice as fast as there (docs/performance.md)",

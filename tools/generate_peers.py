@@ -10,13 +10,13 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 from kafka_core import KafkaError
-from kafka_core.compat.aiokafka import errors as aiokafka_errors
-from kafka_core.compat.aiokafka import table as aiokafka
-from kafka_core.compat.confluent.table import RENAMED
-from kafka_core.compat.kafka import failures as kafka_failures
-from kafka_core.compat.kafka import table as kafka
-from kafka_core.compat.simple import table as simple
 from kafka_core.error_codes import FACTS
+from kserdes.compat.aiokafka import errors as aiokafka_errors
+from kserdes.compat.aiokafka import table as aiokafka
+from kserdes.compat.confluent.table import RENAMED
+from kserdes.compat.kafka import failures as kafka_failures
+from kserdes.compat.kafka import table as kafka
+from kserdes.compat.simple import table as simple
 from tools.confluent_differences import MEMBERS_NOT_HERE, MODULES_NOT_HERE, NAMES_NOT_HERE
 from tools.pages import ROOT, write_or_check
 
@@ -30,7 +30,7 @@ Code moves over by its imports (`docs/guide/migrating*.md`). Here stand the name
 3.0, aiokafka 0.14 and kafka-python 0.9.5 for which that does not do, and which error of one client is which of another.
 Tests compare the lists with the installed packages, name by name (`tests/interop/test_confluent_names.py`,
 `tests/interop/test_peer_modules.py`), that of 0.9.5 with its manual
-(`tests/unit/kafka_core/compat/test_simple_parts.py`).
+(`tests/unit/kserdes/compat/test_simple_parts.py`).
 """
 
 Reasons = Mapping[str, str]

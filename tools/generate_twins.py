@@ -42,7 +42,7 @@ NAMES = {
     "aclose": "close",
     "aclosing": "closing",
     "aiter_bytes": "iter_bytes",
-    "ask_mock_async": "ask_mock",
+    "ask_async": "ask",
     "asyncio": "blocking",
     "registry.client.aio": "registry.client.blocking",
     "registry.client.aio_operations": "registry.client.operations",

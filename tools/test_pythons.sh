@@ -18,7 +18,7 @@ for python in "${pythons[@]}"; do
   git -C "$root" ls-files -z | (cd "$root" && xargs -0 cp --parents -t "$work/$version")
   # What Cython wrote is the same for every Python; setup.py writes it again where a source is another one.
   mkdir -p "$root/build/kernels"
-  (cd "$root" && find build/kernels kserdes_config kafka_core/kernels serdes/kernels -name '*.sha256' -o -name '*.c') |
+  (cd "$root" && find build/kernels kserdes_base kafka_core/kernels serdes/kernels -name '*.sha256' -o -name '*.c') |
     (cd "$root" && xargs -r cp --parents -t "$work/$version")
   make -s -C "$work/$version" test-fast PYTHON="$python" VENV="$work/$version/.venv" \
     EXTRAS="$1" PYTEST_ARGS="${PYTEST_ARGS:-}" >"$work/$version.log" 2>&1 &

@@ -8,7 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from common import main
 
-from kafka_core.compat import confluent
+from kserdes.compat import confluent
 
 confluent.install("kafka")
 

@@ -6,7 +6,7 @@ administration.
 
 from typing import TYPE_CHECKING
 
-from kserdes_config.lazy import public_names
+from kserdes_base.lazy import public_names
 
 if TYPE_CHECKING:
     from kafka_core.aio.administering.admin import AIOAdminClient

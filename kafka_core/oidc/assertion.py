@@ -14,7 +14,7 @@ from typing import Any
 
 from kafka_core.config import Config
 from kafka_core.errors import AuthError, ConfigError
-from kserdes_config.extras import needed
+from kserdes_base.extras import needed
 
 _PREFIX = "sasl.oauthbearer.assertion."
 

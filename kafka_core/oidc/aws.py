@@ -15,7 +15,7 @@ from kafka_core.errors import AuthError, ConfigError, NetworkError
 from kafka_core.oidc.pairs import pairs_of
 from kafka_core.oidc.requests import TRY_AGAIN, claims_of
 from kafka_core.wire.sasl import Token
-from kserdes_config.extras import needed
+from kserdes_base.extras import needed
 
 _NAME: Final = "sasl.oauthbearer.config"
 _ALGORITHMS: Final = ("ES384", "RS256")

@@ -12,11 +12,11 @@ from typing import Final
 
 from kafka_core.config import Role
 from kafka_core.config_table import TABLE
-from kserdes_config.errors import PropertyError
-from kserdes_config.key_store import trusted_pem
-from kserdes_config.properties import Kind
-from kserdes_config.reading import value_of
-from kserdes_config.table import nearest
+from kserdes_base.config.errors import PropertyError
+from kserdes_base.config.properties import Kind
+from kserdes_base.config.reading import value_of
+from kserdes_base.config.table import nearest
+from kserdes_base.key_store import trusted_pem
 
 PREFIX: Final = "kafka."
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from kserdes_config.errors import PropertyError
-from kserdes_config.properties import Kind, Property
-from kserdes_config.table import Table
+from kserdes_base.config.errors import PropertyError
+from kserdes_base.config.properties import Kind, Property
+from kserdes_base.config.table import Table
 from pipeline.client.options import PREFIX, client_properties
 from pipeline.errors import OptionError
 

@@ -12,9 +12,9 @@ from typing import Any, Final, Literal
 
 from kafka_core.config import Role
 from kafka_core.config_table import TABLE as CLIENT
-from kserdes_config.properties import Kind, Property
-from kserdes_config.reading import value_of
-from kserdes_config.table import Table
+from kserdes_base.config.properties import Kind, Property
+from kserdes_base.config.reading import value_of
+from kserdes_base.config.table import Table
 from pipeline.client.options import PREFIX, for_role
 from pipeline.client.payloads import FORMATS, check_letters, payload_of, payload_rows, read_table
 from pipeline.errors import OptionError

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from kafka_core.config import Role
-from kserdes_config.properties import Kind, Property
-from kserdes_config.reading import split
-from kserdes_config.table import Table
+from kserdes_base.config.properties import Kind, Property
+from kserdes_base.config.reading import split
+from kserdes_base.config.table import Table
 from pipeline.client.options import for_role
 from pipeline.client.payloads import FORMATS, check_letters, payload_of, payload_rows, read_table
 from pipeline.errors import OptionError

@@ -5,7 +5,7 @@ They are imported at their first use, and with them the HTTP library.
 
 from typing import TYPE_CHECKING, Final
 
-from kserdes_config.lazy import public_names
+from kserdes_base.lazy import public_names
 
 if TYPE_CHECKING:
     from registry.client.aio import AsyncSchemaRegistryClient

@@ -26,16 +26,15 @@ from registry.client.delivery import Delivery
 from registry.client.exchange import (
     Body,
     OnlyAnswer,
-    ask_mock_async,
     closed,
     mock_transport,
-    mocked_network,
     tell_of_changes,
     tls_context,
     unreachable,
     unusable_proxy,
 )
 from registry.client.forks import share_no_fork
+from registry.client.networks import other_network
 from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
 from registry.errors import SchemaRegistryError
 
@@ -157,6 +156,18 @@ class AsyncShell(AsyncOperations):
             return await self._settled(step.function())
         return await self._share(step)
 
+    async def _exchange(self, request: httpx.Request, auth: Any) -> httpx.Response:
+        """The answer to a request, its body not read yet.
+
+        Raises:
+            httpx.RequestError: there is none.
+        """
+        network = None if self._transport is not None else other_network()
+        if network is not None:
+            return await network.ask_async(request)
+        answer: httpx.Response = await self._http.send(request, stream=True, auth=auth)
+        return answer
+
     async def _send(self, step: Send) -> Reply | Unreachable:
         if self._http.is_closed:
             raise closed()
@@ -166,12 +177,8 @@ class AsyncShell(AsyncOperations):
                 step.method, step.url, params=step.query, headers=step.headers, content=step.content
             )
             auth = httpx.USE_CLIENT_DEFAULT if step.to_registry else None
-            network = None if self._transport is not None else mocked_network()
             with deadlines.until(deadline_s):
-                if network is None:
-                    answer = await self._http.send(request, stream=True, auth=auth)
-                else:
-                    answer = await ask_mock_async(network, request)
+                answer = await self._exchange(request, auth)
                 async with contextlib.aclosing(answer):
                     answer.stream = OnlyAnswer(answer)
                     body = Body(self._timeout_s, deadline_s)

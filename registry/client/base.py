@@ -5,17 +5,12 @@ Must not know how requests are sent. Both shells build on it.
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC
 from collections.abc import Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from registry.client.cache import Listener, SchemaCaches
 from registry.client.config import ClientConfig
-
-if TYPE_CHECKING:
-    from registry.client.rest import RestView
 
 
 class ClientBase(ABC):
@@ -36,14 +31,6 @@ class ClientBase(ABC):
         raise TypeError(
             "a registry client holds connections and secrets and is not pickled: make one where it is needed"
         )
-
-    @cached_property
-    def _rest_client(self) -> RestView:
-        """Settings and plain calls by confluent_kafka's names; few ask for them, so they are loaded then."""
-        from registry.client.rest import AsyncRestView, RestView
-
-        view = AsyncRestView if inspect.iscoroutinefunction(self._drive) else RestView
-        return view(self._config, self._conf, self._tls, lambda: self._http, self._drive)
 
     def config(self) -> dict[str, object]:
         """The configuration the client was made with (a copy; it may hold secrets)."""

@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 from uuid import uuid4
 
-from kserdes_config.errors import PropertyError
-from kserdes_config.reading import split, value_of
+from kserdes_base.config.errors import PropertyError
+from kserdes_base.config.reading import split, value_of
 from registry.client.cache import MISSING_CAPACITY, MISSING_TTL_S
 from registry.client.config_table import TABLE
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import inf
 from typing import Final
 
-from kserdes_config.properties import Kind, Property
-from kserdes_config.table import Table
+from kserdes_base.config.properties import Kind, Property
+from kserdes_base.config.table import Table
 from registry.client.cache import MISSING_CAPACITY, MISSING_TTL_S
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 import functools
 import logging
 import ssl
-import sys
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from kserdes_config.errors import PropertyError
+from kserdes_base.config.errors import PropertyError
 from registry.client.config import ClientConfig
 from registry.client.steps import Unreachable
 from registry.errors import TransportError
@@ -94,54 +93,6 @@ def mock_transport(config: ClientConfig) -> InProcessTransport | None:
     from registry.dev.server.embedded import shared  # nobody else needs an embedded registry
 
     return shared(config.mock_name, compares=not config.mock_is_own).transport()
-
-
-def mocked_network() -> Any:
-    """httpcore2, where tests have replaced its connections by mocks; None elsewhere.
-
-    confluent_kafka sends through httpx2 on new Pythons, so tests of applications mock that (pytest-httpx2). They see
-    the requests of this client, too.
-    """
-    network = sys.modules.get("httpcore2")
-    if network is None or network.ConnectionPool.handle_request.__name__ == "handle_request":
-        return None
-    return network
-
-
-def ask_mock(network: Any, request: httpx.Request) -> httpx.Response:
-    """The answer of the mocks of `mocked_network()`.
-
-    Raises:
-        httpx.RequestError: what a mock raises, as httpx's error of that name.
-    """
-    try:
-        made = network.ConnectionPool.handle_request(network.ConnectionPool(), _core_request(network, request))
-        return httpx.Response(made.status, headers=made.headers, content=b"".join(made.stream), request=request)
-    except Exception as error:
-        raise _own_error(error) from error
-
-
-async def ask_mock_async(network: Any, request: httpx.Request) -> httpx.Response:
-    """`ask_mock` for tasks."""
-    try:
-        kind = network.AsyncConnectionPool
-        made = await kind.handle_async_request(kind(), _core_request(network, request))
-        body = [chunk async for chunk in made.stream]
-        return httpx.Response(made.status, headers=made.headers, content=b"".join(body), request=request)
-    except Exception as error:
-        raise _own_error(error) from error
-
-
-def _core_request(network: Any, request: httpx.Request) -> Any:
-    url = request.url
-    place = network.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
-    return network.Request(request.method, place, headers=request.headers.raw, content=request.stream)
-
-
-def _own_error(error: Exception) -> Exception:
-    kind = getattr(httpx, type(error).__name__, None)
-    foreign = type(error).__module__.startswith(("httpx2", "httpcore2"))
-    return kind(str(error)) if foreign and isinstance(kind, type) and issubclass(kind, httpx.RequestError) else error
 
 
 def unreachable(error: httpx.RequestError | httpx.InvalidURL) -> Unreachable:

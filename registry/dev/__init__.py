@@ -5,7 +5,7 @@ Must not be needed by the client for real registries. See `handlers` for the API
 
 from typing import TYPE_CHECKING, Final
 
-from kserdes_config.lazy import public_names
+from kserdes_base.lazy import public_names
 
 if TYPE_CHECKING:
     from registry.dev.server.embedded import EmbeddedRegistry, shared

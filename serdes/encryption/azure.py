@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from kserdes_config.extras import needed
+from kserdes_base.extras import needed
 from serdes.encryption.kms import KmsClient, register_kms_driver
 from serdes.rules.model import RuleError
 

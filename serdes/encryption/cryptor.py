@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import ClassVar, Final, Protocol
 
-from kserdes_config.extras import needed
+from kserdes_base.extras import needed
 from registry.dek_models import DekAlgorithm
 from serdes.rules.model import RuleError
 

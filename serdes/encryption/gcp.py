@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from kserdes_config.extras import needed
+from kserdes_base.extras import needed
 from serdes.encryption.kms import KmsClient, register_kms_driver
 from serdes.rules.model import RuleError
 

@@ -5,7 +5,7 @@ Must not know how values are encoded. Names are those of `confluent_kafka.schema
 
 from typing import TYPE_CHECKING, Final
 
-from kserdes_config.lazy import public_names
+from kserdes_base.lazy import public_names
 
 if TYPE_CHECKING:
     from serdes.rules.dlq import DlqAction

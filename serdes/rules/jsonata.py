@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from kserdes_config.extras import needed
+from kserdes_base.extras import needed
 from serdes.rules.bounds import LIMIT_S, MAX_SIZE, Bounds, limit_of
 from serdes.rules.model import RuleContext, RuleError, RuleExecutor
 

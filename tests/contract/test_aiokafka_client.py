@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from kafka_core.compat.aiokafka import AIOKafkaClient, TopicPartition
-from kafka_core.compat.aiokafka.client import CoordinationType
-from kafka_core.compat.aiokafka.errors import KafkaConnectionError, UnknownTopicOrPartitionError
+from kserdes.compat.aiokafka import AIOKafkaClient, TopicPartition
+from kserdes.compat.aiokafka.client import CoordinationType
+from kserdes.compat.aiokafka.errors import KafkaConnectionError, UnknownTopicOrPartitionError
 from tests.contract.clusters import Cluster, unique
 from tests.contract.test_aio import run
 from tests.patience import judged_by

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from kafka_core.compat.aiokafka import (
+from kserdes.compat.aiokafka import (
     AIOKafkaConsumer,
     AIOKafkaProducer,
     ConsumerRebalanceListener,
@@ -18,10 +18,10 @@ from kafka_core.compat.aiokafka import (
     OffsetAndMetadata,
     TopicPartition,
 )
-from kafka_core.compat.aiokafka.admin import AIOKafkaAdminClient
-from kafka_core.compat.aiokafka.errors import OffsetOutOfRangeError
-from kafka_core.compat.aiokafka.helpers import create_ssl_context
-from kafka_core.compat.aiokafka.interfaces import AbstractTokenProvider
+from kserdes.compat.aiokafka.admin import AIOKafkaAdminClient
+from kserdes.compat.aiokafka.errors import OffsetOutOfRangeError
+from kserdes.compat.aiokafka.helpers import create_ssl_context
+from kserdes.compat.aiokafka.interfaces import AbstractTokenProvider
 from tests.contract.clusters import LIMIT_S, Cluster, unique
 from tests.contract.test_aio import run
 from tests.fix_kafka import PASSWORD, USER

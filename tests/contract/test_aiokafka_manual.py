@@ -16,18 +16,18 @@ from typing import Any
 import pytest
 
 from kafka_core.broker import EmbeddedCluster, SaslSettings
-from kafka_core.compat import aiokafka
-from kafka_core.compat.aiokafka import (
+from kserdes.compat import aiokafka
+from kserdes.compat.aiokafka import (
     AIOKafkaConsumer,
     AIOKafkaProducer,
     ConsumerRebalanceListener,
     ConsumerRecord,
     TopicPartition,
 )
-from kafka_core.compat.aiokafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError
-from kafka_core.compat.aiokafka.interfaces import AbstractTokenProvider
-from kafka_core.compat.aiokafka.partitioner import DefaultPartitioner
-from kafka_core.compat.aiokafka.producer import TURN_RECORDS
+from kserdes.compat.aiokafka.errors import IllegalStateError, KafkaError, KafkaTimeoutError
+from kserdes.compat.aiokafka.interfaces import AbstractTokenProvider
+from kserdes.compat.aiokafka.partitioner import DefaultPartitioner
+from kserdes.compat.aiokafka.producer import TURN_RECORDS
 from tests.contract.clusters import LIMIT_S, Cluster, unique
 from tests.contract.test_aio import run
 from tests.contract.test_aiokafka_examples import reading, taken, write

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from kafka_core.broker import EmbeddedCluster
-from kafka_core.compat.simple import (
+from kafka_core.partitioners import murmur2
+from kserdes.compat.simple import (
     KafkaClient,
     KafkaConsumer,
     KeyedProducer,
@@ -23,7 +24,7 @@ from kafka_core.compat.simple import (
     create_message,
     create_snappy_message,
 )
-from kafka_core.compat.simple.common import (
+from kserdes.compat.simple.common import (
     AsyncProducerQueueFull,
     ConsumerTimeout,
     FetchRequest,
@@ -39,9 +40,8 @@ from kafka_core.compat.simple.common import (
     UnknownError,
     UnknownTopicOrPartitionError,
 )
-from kafka_core.compat.simple.context import OffsetCommitContext
-from kafka_core.compat.simple.protocol import CODEC_GZIP
-from kafka_core.partitioners import murmur2
+from kserdes.compat.simple.context import OffsetCommitContext
+from kserdes.compat.simple.protocol import CODEC_GZIP
 from tests.contract.clusters import LIMIT_S, Cluster, fill, unique, wait_for
 
 NEVER_S = 3600
@@ -183,7 +183,7 @@ def test_an_asynchronous_producer_gives_up_and_says_so(
 ) -> None:
     topic = cluster.topic()
     producer = SimpleProducer(client, async_send=True, batch_send_every_n=1, async_retry_limit=0)
-    with caplog.at_level(logging.ERROR, "kafka_core.compat"):
+    with caplog.at_level(logging.ERROR, "kserdes.compat"):
         producer.send_messages(topic, b"x" * 2_000_000)
         producer.stop()
     assert "1 messages were given up" in caplog.text

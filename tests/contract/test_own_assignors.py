@@ -10,23 +10,23 @@ from typing import Any
 
 import pytest
 
-from kafka_core.compat.aiokafka import AIOKafkaConsumer
-from kafka_core.compat.aiokafka.assignors import (
+from kserdes.compat.aiokafka import AIOKafkaConsumer
+from kserdes.compat.aiokafka.assignors import (
     AbstractPartitionAssignor as AioAssignor,
 )
-from kafka_core.compat.aiokafka.assignors import (
+from kserdes.compat.aiokafka.assignors import (
     ConsumerProtocolMemberAssignment,
     ConsumerProtocolMemberMetadata,
 )
-from kafka_core.compat.kafka import KafkaConsumer
-from kafka_core.compat.kafka.assignors import (
+from kserdes.compat.kafka import KafkaConsumer
+from kserdes.compat.kafka.assignors import (
     AbstractPartitionAssignor,
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
     RangePartitionAssignor,
     RebalanceProtocol,
 )
-from kafka_core.compat.kafka.errors import KafkaError
+from kserdes.compat.kafka.errors import KafkaError
 from tests.contract.clusters import LIMIT_S, Cluster, unique
 from tests.contract.test_aio import run
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kafka_core.compat.simple import (
+from kserdes.compat.simple import (
     KafkaClient,
     KafkaConsumer,
     KeyedProducer,
@@ -18,9 +18,9 @@ from kafka_core.compat.simple import (
     SimpleProducer,
     create_message,
 )
-from kafka_core.compat.simple.common import ConsumerTimeout, KafkaMessage, ProduceRequest
-from kafka_core.compat.simple.context import OffsetCommitContext
-from kafka_core.compat.simple.protocol import KafkaProtocol
+from kserdes.compat.simple.common import ConsumerTimeout, KafkaMessage, ProduceRequest
+from kserdes.compat.simple.context import OffsetCommitContext
+from kserdes.compat.simple.protocol import KafkaProtocol
 from tests.contract.clusters import LIMIT_S, Cluster, unique, wait_for
 from tests.contract.test_compat_simple import client, cluster, read, values
 

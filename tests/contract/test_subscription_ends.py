@@ -13,7 +13,7 @@ import pytest
 
 from kafka_core import Consumer, Message, TopicPartition
 from kafka_core.aio import AIOConsumer
-from kafka_core.compat import aiokafka
+from kserdes.compat import aiokafka
 from tests.contract import test_aio as aio
 from tests.contract.clusters import LIMIT_S, Cluster, consumer, consumer_conf, fill, poll_until, take, whole
 from tests.contract.conftest import KINDS

@@ -12,10 +12,10 @@ from typing import Any
 import httpx
 import pytest
 
+from kserdes.compat.confluent.serdes.building import SharedClusterIdResolver
 from registry import Schema, SchemaRegistryClient
 from registry.client.cache import Cache
 from registry.waiting import result_of
-from serdes.compat.building import SharedClusterIdResolver
 from tests.faults.interrupts import Interrupt
 
 TEXT = '{"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]}'
@@ -165,7 +165,7 @@ def test_a_cluster_id_whose_asker_was_interrupted_is_asked_again() -> None:
 
         resolver = SharedClusterIdResolver(cluster_id)
         resolvers.append(resolver)
-        interrupt = Interrupt(moment, ("serdes/compat/building.py",))
+        interrupt = Interrupt(moment, ("kserdes/compat/confluent/serdes/building.py",))
         with interrupt.armed():
             resolver()
         later = Waiting(resolver)

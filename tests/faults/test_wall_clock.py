@@ -14,7 +14,7 @@ import pytest
 
 from kafka_core import Consumer, Producer
 from kafka_core.broker import EmbeddedCluster
-from kafka_core.compat.confluent.batching import BufferTimeoutManager
+from kserdes.compat.confluent.client.batching import BufferTimeoutManager
 
 HOUR_S = 3600
 JUMPS_S = (5 * HOUR_S, -3 * HOUR_S, 100 * HOUR_S, 0, -60 * HOUR_S, 30)  # within the seven days that topics keep records

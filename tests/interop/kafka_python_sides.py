@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kafka_core.admin import AdminClient, NewTopic
-from kafka_core.compat import kafka as ours
+from kserdes.compat import kafka as ours
 from tests.contract.clusters import wait_until_led
 from tests.interop.kafka_python_scenarios import Kit
 

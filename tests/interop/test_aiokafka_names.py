@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from kafka_core.compat.aiokafka import arguments, errors
-from kafka_core.compat.aiokafka.table import HOMES, MISSING
+from kserdes.compat.aiokafka import arguments, errors
+from kserdes.compat.aiokafka.table import HOMES, MISSING
 from tests.patience import PROCESS_S
 
 aiokafka = pytest.importorskip("aiokafka")
@@ -167,15 +167,15 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_an_import_of_aiokafka_gives_ours() -> None:
-    done = run("-c", f"from kafka_core.compat import confluent; confluent.install()\n{PROGRAM}")
+    done = run("-c", f"from kserdes.compat import confluent; confluent.install()\n{PROGRAM}")
     assert done.returncode == 0, done.stderr
     *homes, name, module = done.stdout.splitlines()
-    assert homes == [f"kafka_core.compat.aiokafka.{name}" for name in ("producer", "helpers", "errors", "client")]
+    assert homes == [f"kserdes.compat.aiokafka.{name}" for name in ("producer", "helpers", "errors", "client")]
     assert "has no attribute 'AIOKafkaConnection' in kserdes" in name
     assert "kserdes has nothing for 'aiokafka.conn'" in module
 
 
 def test_it_is_refused_behind_the_real_one() -> None:
-    done = run("-c", "import aiokafka; from kafka_core.compat import confluent; confluent.install()")
+    done = run("-c", "import aiokafka; from kserdes.compat import confluent; confluent.install()")
     assert done.returncode != 0
     assert "aiokafka has been imported from" in done.stderr

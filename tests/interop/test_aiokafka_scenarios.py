@@ -49,7 +49,7 @@ def played(name: str, root: str, servers: str, admin: AdminClient) -> Any:
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_both_do_the_same(name: str, real_kafka: RealKafka, admin: AdminClient) -> None:
     servers = real_kafka.bootstrap_servers
-    assert played(name, "kafka_core.compat.aiokafka", servers, admin) == played(name, "aiokafka", servers, admin)
+    assert played(name, "kserdes.compat.aiokafka", servers, admin) == played(name, "aiokafka", servers, admin)
 
 
 def test_there_are_enough_scenarios() -> None:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_core.compat.aiokafka import assignors as aio
-from kafka_core.compat.kafka import assignors as ours
-from kafka_core.compat.kafka.structs import TopicPartition
+from kserdes.compat.aiokafka import assignors as aio
+from kserdes.compat.kafka import assignors as ours
+from kserdes.compat.kafka.structs import TopicPartition
 
 pytestmark = pytest.mark.interop
 with warnings.catch_warnings():

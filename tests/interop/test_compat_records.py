@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from kafka_core.compat.aiokafka import records as aiokafka_records
-from kafka_core.compat.kafka import util as our_util
-from kafka_core.compat.records import codecs, default, legacy, memory, util
+from kserdes.compat.aiokafka import records as aiokafka_records
+from kserdes.compat.kafka import util as our_util
+from kserdes.compat.records import codecs, default, legacy, memory, util
 
 pytestmark = pytest.mark.interop
 with warnings.catch_warnings():

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_core.compat.aiokafka import partitioner as aiokafka_partitioner
-from kafka_core.compat.aiokafka import structs as aiokafka_structs
-from kafka_core.compat.aiokafka import util as aiokafka_util
-from kafka_core.compat.kafka import errors, future, partitioner, serializer
+from kserdes.compat.aiokafka import partitioner as aiokafka_partitioner
+from kserdes.compat.aiokafka import structs as aiokafka_structs
+from kserdes.compat.aiokafka import util as aiokafka_util
+from kserdes.compat.kafka import errors, future, partitioner, serializer
 
 pytestmark = pytest.mark.interop
 with warnings.catch_warnings():

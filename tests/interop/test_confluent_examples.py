@@ -1,6 +1,6 @@
 """Examples in the documents of confluent_kafka (seeds 000 and 003), in own words, unchanged on ours.
 
-The program runs in a process of its own under `python -m kafka_core.compat.confluent`, against the embedded broker.
+The program runs in a process of its own under `python -m kserdes.compat.confluent`, against the embedded broker.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ received pear
 
 
 @pytest.mark.parametrize(
-    ("run_by", "module"), [((), "cimpl"), (("-m", "kafka_core.compat.confluent"), "kafka_core.sync.producer")]
+    ("run_by", "module"), [((), "cimpl"), (("-m", "kserdes.compat.confluent"), "kafka_core.sync.producer")]
 )
 def test_the_program_of_the_documents_runs_on_both(tmp_path: Path, run_by: tuple[str, ...], module: str) -> None:
     script = tmp_path / "fruit.py"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from serdes.compat import avro_parts, building, cel, json_parts, protobuf_parts
+from kserdes.compat.confluent.serdes import avro_parts, building, cel, json_parts, protobuf_parts
 from serdes.rules import RuleContext
 
 pytestmark = pytest.mark.interop
@@ -415,8 +415,8 @@ def test_one_call_for_all_tasks(module: Any) -> None:
 
 def test_requests_for_keys_are_written_and_read_alike() -> None:
     theirs = importlib.import_module(f"{ROOT}.rules.encryption.dek_registry.dek_registry_client")
+    from kserdes.compat.confluent.schema_registry import keys as ours
     from registry.dek_models import DekAlgorithm, KekKmsProps
-    from serdes.compat import keys as ours
 
     def seen(package: Any, props: Any, algorithm: Any) -> list[Any]:
         kinds = (package.CreateKekRequest, package.CreateDekRequest)
@@ -484,7 +484,7 @@ def test_expressions_may_be_run_by_themselves() -> None:
 def test_the_associated_strategy_answers_alike() -> None:
     from types import SimpleNamespace
 
-    from serdes.compat import AssociatedNameStrategy
+    from kserdes.compat.confluent.schema_registry.names import AssociatedNameStrategy
 
     theirs = importlib.import_module(f"{ROOT}.serde").AssociatedNameStrategy
     contexts = importlib.import_module("confluent_kafka.serialization")

@@ -1,7 +1,7 @@
 """Every public module, name, method and argument of confluent_kafka is here, or `tools.confluent_differences` says why
 not.
 
-`kafka_core.compat.confluent.table` says where; this test walks the installed package.
+`kserdes.compat.confluent.table` says where; this test walks the installed package.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import pytest
 
-from kafka_core.compat.confluent.table import HOMES, RENAMED, ROOT
+from kserdes.compat.confluent.table import HOMES, RENAMED, ROOT
 from tests.patience import PROCESS_S
 from tools.confluent_differences import MEMBERS_NOT_HERE, MODULES_NOT_HERE, NAMES_NOT_HERE
 
@@ -188,7 +188,7 @@ def run(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
 
 def test_unchanged_code_runs_on_ours() -> None:
     code = (
-        "from kafka_core.compat import confluent; confluent.install(); confluent.install()\n"
+        "from kserdes.compat import confluent; confluent.install(); confluent.install()\n"
         "import confluent_kafka, confluent_kafka.admin, kafka_core, serdes\n"
         "from confluent_kafka import *\n"
         "from confluent_kafka import Consumer, admin\n"
@@ -212,7 +212,7 @@ def test_unchanged_code_runs_on_ours() -> None:
 
 
 def test_it_is_refused_when_the_real_package_is_there() -> None:
-    done = run("-c", "import confluent_kafka; from kafka_core.compat import confluent; confluent.install()")
+    done = run("-c", "import confluent_kafka; from kserdes.compat import confluent; confluent.install()")
     assert done.returncode == 1
     assert "StateError: confluent_kafka has been imported from" in done.stderr
 
@@ -225,7 +225,7 @@ def test_scripts_and_modules_run_on_ours(tmp_path: Any) -> None:
         "print(__name__, sys.argv[1:], beside.WORD, confluent_kafka.Producer.__module__)\n"
     )
     expected = "__main__ ['a', '-b'] beside kafka_core.sync.producer\n"
-    done = run("-m", "kafka_core.compat.confluent", str(script), "a", "-b")
+    done = run("-m", "kserdes.compat.confluent", str(script), "a", "-b")
     assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
-    wrong = run("-m", "kafka_core.compat.confluent")
+    wrong = run("-m", "kserdes.compat.confluent")
     assert (wrong.returncode, wrong.stderr[:5]) == (2, "usage")

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from kafka_core import KafkaError
-from kafka_core.compat.confluent.table import HOMES, RENAMED
+from kserdes.compat.confluent.table import HOMES, RENAMED
 
 pytestmark = pytest.mark.interop
 with warnings.catch_warnings():
@@ -318,7 +318,7 @@ def test_the_options_of_schemas_are_the_same_file() -> None:
     there = theirs("schema_registry.confluent.meta_pb2")
     from google.protobuf import descriptor_pb2
 
-    from serdes.compat import meta
+    from kserdes.compat.confluent.serdes import meta
 
     mine, other = meta._file(), descriptor_pb2.FileDescriptorProto()
     there.DESCRIPTOR.CopyToProto(other)

@@ -1,7 +1,7 @@
 """Small services written for confluent_kafka's documented API, run unchanged on it and on ours: they say the same.
 
 Each program runs in a process of its own on one real broker and the embedded registry: with the installed package, and
-under `python -m kafka_core.compat.confluent`. `sys.argv` holds brokers, registry and a name of the run's own.
+under `python -m kserdes.compat.confluent`. `sys.argv` holds brokers, registry and a name of the run's own.
 """
 
 from __future__ import annotations
@@ -407,7 +407,7 @@ PROGRAMS: Final = {
 def run(script: Path, kafka: RealKafka, url: str, *, on_ours: bool) -> str:
     """The output of a program, with the run's own name taken out."""
     name = unique("run")
-    by = ("-m", "kafka_core.compat.confluent") if on_ours else ()
+    by = ("-m", "kserdes.compat.confluent") if on_ours else ()
     command = [sys.executable, *by, str(script), kafka.bootstrap_servers, url, name]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PROCESS_S, check=False)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from kafka_core.compat.kafka import metrics as ours
-from kafka_core.compat.kafka.errors import QuotaViolationError
-from kafka_core.compat.kafka.table import DIALECT
+from kserdes.compat.kafka import metrics as ours
+from kserdes.compat.kafka.errors import QuotaViolationError
+from kserdes.compat.kafka.table import DIALECT
 
 pytestmark = pytest.mark.interop
 with warnings.catch_warnings():

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from kafka_core.compat import kafka as ours
+from kserdes.compat import kafka as ours
 
 pytestmark = pytest.mark.interop
 with warnings.catch_warnings():

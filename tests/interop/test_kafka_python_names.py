@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import pytest
 
-from kafka_core.compat.kafka import admin as our_admin
-from kafka_core.compat.kafka import errors as our_errors
-from kafka_core.compat.kafka.settings import ADMIN, CONSUMER, PRODUCER
-from kafka_core.compat.kafka.table import DIALECT
+from kserdes.compat.kafka import admin as our_admin
+from kserdes.compat.kafka import errors as our_errors
+from kserdes.compat.kafka.settings import ADMIN, CONSUMER, PRODUCER
+from kserdes.compat.kafka.table import DIALECT
 from tests.patience import PROCESS_S
 
 pytestmark = pytest.mark.interop
@@ -236,8 +236,8 @@ def run(code: str) -> subprocess.CompletedProcess[str]:
 
 def test_unchanged_code_runs_on_ours() -> None:
     done = run(
-        "from kafka_core.compat import confluent; confluent.install(); confluent.install('kafka')\n"
-        "import kafka, kafka.errors, kafka_core.compat.kafka as ours\n"
+        "from kserdes.compat import confluent; confluent.install(); confluent.install('kafka')\n"
+        "import kafka, kafka.errors, kserdes.compat.kafka as ours\n"
         "from kafka import KafkaConsumer, KafkaProducer, TopicPartition\n"
         "from kafka.coordinator.assignors.range import RangePartitionAssignor\n"
         "from kafka.net.sasl.oauth import AbstractTokenProvider\n"
@@ -253,7 +253,7 @@ def test_unchanged_code_runs_on_ours() -> None:
 def test_it_is_refused_when_the_real_package_is_there() -> None:
     done = run(
         "import warnings; warnings.simplefilter('ignore'); import kafka\n"
-        "from kafka_core.compat import confluent; confluent.install('confluent_kafka')\n"
+        "from kserdes.compat import confluent; confluent.install('confluent_kafka')\n"
         "import confluent_kafka; confluent.install()"
     )
     assert done.returncode == 1
@@ -263,7 +263,7 @@ def test_it_is_refused_when_the_real_package_is_there() -> None:
 def test_releases_are_told_from_the_same_versions() -> None:
     from kafka.protocol.broker_version_data import BROKER_API_VERSIONS, infer_broker_version_from_api_versions
 
-    from kafka_core.compat.kafka.broker_versions import release_of
+    from kserdes.compat.kafka.broker_versions import release_of
 
     for release, versions in BROKER_API_VERSIONS.items():
         if release < (2, 1):  # it tells older ones apart by other means

@@ -17,7 +17,7 @@ def topics(real_kafka: RealKafka) -> Topics:
 
 
 # kafka-python warns of functions as serializers, and forgets what a constructor that failed had opened; that ours
-# forgets nothing is seen by tests/unit/kafka_core/compat.
+# forgets nothing is seen by tests/unit/kserdes/compat.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_the_same_is_seen(name: str, topics: Topics, real_kafka: RealKafka) -> None:

@@ -23,10 +23,10 @@ from kafka_core import (
 )
 from kafka_core.admin import AdminClient, NewTopic
 from kafka_core.aio import AIOProducer
-from kafka_core.compat.aiokafka import AIOKafkaProducer
-from kafka_core.compat.kafka import KafkaProducer
 from kafka_core.kerberos import library
 from kafka_core.kerberos.login import Login
+from kserdes.compat.aiokafka import AIOKafkaProducer
+from kserdes.compat.kafka import KafkaProducer
 from tests.contract.clusters import LIMIT_S, Reports, unique, wait_for
 from tests.contract.test_security import refused, there_and_back
 from tests.fix_kafka import start_real

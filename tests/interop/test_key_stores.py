@@ -13,7 +13,7 @@ import trustme
 
 from kafka_core import ConfigError, Consumer
 from kafka_core.broker import EmbeddedCluster
-from kserdes_config.key_store import trusted_pem
+from kserdes_base.key_store import trusted_pem
 from pipeline.client.options import client_properties
 from tests.contract.clusters import LIMIT_S
 from tools.real_kafka import java

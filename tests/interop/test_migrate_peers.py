@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from kafka_core.compat.aiokafka.table import MISSING as AIOKAFKA_MISSING
-from kafka_core.compat.kafka.table import METHODS_NOT_HERE as KAFKA_METHODS
-from kafka_core.compat.migrating import Status, check
+from kserdes.cli.migrate.checking import Status, check
+from kserdes.compat.aiokafka.table import MISSING as AIOKAFKA_MISSING
+from kserdes.compat.kafka.table import METHODS_NOT_HERE as KAFKA_METHODS
 
 pytestmark = pytest.mark.interop
 MODULES = ("kafka", "kafka.admin", "kafka.errors", "kafka.structs", "kafka.future", "aiokafka", "aiokafka.structs")

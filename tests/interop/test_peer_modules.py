@@ -10,9 +10,9 @@ from types import ModuleType
 
 import pytest
 
-from kafka_core.compat.aiokafka import table as aiokafka
-from kafka_core.compat.aliases import Dialect
-from kafka_core.compat.kafka import table as kafka
+from kserdes.compat.aiokafka import table as aiokafka
+from kserdes.compat.aliases import Dialect
+from kserdes.compat.kafka import table as kafka
 
 pytestmark = pytest.mark.interop
 SIDES = [(kafka.DIALECT, kafka.REFUSED), (aiokafka.DIALECT, aiokafka.REFUSED)]

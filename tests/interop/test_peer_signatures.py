@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import pytest
 
-from kafka_core.compat.aiokafka import table as aiokafka
-from kafka_core.compat.aliases import Dialect
-from kafka_core.compat.kafka import table as kafka
+from kserdes.compat.aiokafka import table as aiokafka
+from kserdes.compat.aliases import Dialect
+from kserdes.compat.kafka import table as kafka
 
 pytestmark = pytest.mark.interop
 SIDES = [
@@ -113,7 +113,7 @@ def test_parameters_and_defaults_are_the_same(dialect: Dialect, table: dict[str,
 
 def test_addresses_are_read_alike() -> None:
     theirs = pytest.importorskip("kafka.cluster")
-    from kafka_core.compat.kafka import cluster as mine
+    from kserdes.compat.kafka import cluster as mine
 
     assert mine.DEFAULT_KAFKA_PORT == theirs.DEFAULT_KAFKA_PORT
     for text in ("a", "a:1", "::1", "[::1]", "[::1]:9", "1.2.3.4:80", "1.2.3.4", "", "PLAINTEXT://a:5", "fe80::1"):

@@ -21,6 +21,8 @@ import respx
 from respx.mocks import HTTPCoreMocker
 
 import registry
+from kserdes.compat.confluent.schema_registry import http_mocks
+from registry.client.networks import networks
 
 pytestmark = pytest.mark.interop
 with warnings.catch_warnings():
@@ -270,6 +272,14 @@ class Httpx2(HTTPCoreMocker):
     targets: ClassVar = [target.replace("httpcore.", "httpcore2.") for target in HTTPCoreMocker.targets]
 
 
+@pytest.fixture
+def asks_mocks_of_httpx2() -> Iterator[None]:
+    http_mocks.install()
+    yield
+    networks.clear()
+
+
+@pytest.mark.usefixtures("asks_mocks_of_httpx2")
 @pytest.mark.parametrize("package", [registry, peer], ids=["ours", "theirs"])
 def test_mocks_of_httpx2_see_them(package: ModuleType) -> None:
     conf = {"url": "http://registry", "max.retries": 1, "retries.wait.ms": 1, "basic.auth.user.info": "u:p"}
@@ -291,6 +301,7 @@ def test_mocks_of_httpx2_see_them(package: ModuleType) -> None:
         assert written.call_count == 2
 
 
+@pytest.mark.usefixtures("asks_mocks_of_httpx2")
 def test_errors_that_mocks_of_httpx2_raise_are_those_of_a_network() -> None:
     httpx2 = pytest.importorskip("httpx2")
     conf = {"url": "http://a,http://b", "max.retries": 0}

@@ -15,7 +15,7 @@ import pytest
 
 from kafka_core import Producer
 from kafka_core.admin import AdminClient, NewTopic
-from kafka_core.compat.kafka.table import DIALECT
+from kserdes.compat.kafka.table import DIALECT
 from tests.contract.clusters import unique, wait_until_led
 from tests.interop.peers import LIMIT_S, wait_until
 from tools.real_kafka import RealKafka

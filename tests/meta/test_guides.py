@@ -16,7 +16,7 @@ import pytest
 import trustme
 
 from kafka_core.broker import EmbeddedCluster
-from kafka_core.compat.aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from kserdes.compat.aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from registry import SchemaRegistryClient, SchemaRegistryError
 from registry.dev import serve
 

@@ -62,8 +62,8 @@ print(*sorted(m for m in {{*sys.modules}} - before if {own} or m.partition('.')[
         "kafka_core",
         "kafka_core.version",
         "kserdes",
-        "kserdes_config",
-        "kserdes_config.lazy",
+        "kserdes_base",
+        "kserdes_base.lazy",
     ]
 
 

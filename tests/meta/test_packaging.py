@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from kserdes_config.extras import PACKAGES
+from kserdes_base.extras import PACKAGES
 from tools.wheel import MOST_BYTES, WheelError, build, checked, repack
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +28,7 @@ HANG_S = 300.0
 INDEX = re.compile(r"pip install [^\n#(]*\bkserdes(\[[\w,]+\])?(?! @)['\"\s`]")
 SUFFIXES = (".py", ".md", ".yml", ".yaml", ".toml")
 FOLDERS = (
-    *("docs", "kserdes", "kserdes_config", "kafka_core", "registry", "serdes", "pipeline"),
+    *("docs", "kserdes", "kserdes_base", "kafka_core", "registry", "serdes", "pipeline"),
     *("tools", "tests", "benchmarks", ".ci"),
 )
 
@@ -44,7 +44,7 @@ def project(tmp_path: Path) -> Path:
         "kafka_core/version.py": 'VERSION = "0.1.0"\n',
         "kafka_core/py.typed": "",
         "kafka_core/kernels/__init__.py": "",
-        "kserdes_config/__init__.py": "",
+        "kserdes_base/__init__.py": "",
         "registry/__init__.py": "",
         "registry/gone.py": "",
         NATIVE / "__init__.py": "",
@@ -247,7 +247,7 @@ def test_a_build_that_fails_says_what_the_compiler_said(project: Path) -> None:
 
 
 def test_modules_that_are_compiled_otherwise_exist() -> None:
-    assert set(setup_file().OTHERWISE) - {"kserdes_config._cyutility"} <= {
+    assert set(setup_file().OTHERWISE) - {"kserdes_base._cyutility"} <= {
         ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in ROOT.glob("*/kernels/native/*.pyx")
     }
 

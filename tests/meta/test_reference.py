@@ -23,7 +23,7 @@ PUBLIC = {
     "kafka_core.prometheus",
     "registry", "registry.aio", "registry.compat", "registry.dek", "registry.dev",
     "serdes", "serdes.avro", "serdes.columnar", "serdes.encryption", "serdes.errors", "serdes.json_schema",
-    "serdes.legacy", "serdes.protobuf", "serdes.rules", "serdes.simple", "serdes.testing", "serdes.typed",
+    "kserdes.compat.legacy", "serdes.protobuf", "serdes.rules", "serdes.simple", "serdes.testing", "serdes.typed",
     "serdes.builders", "serdes.decimals", "serdes.variants",
     "pipeline",
 }  # fmt: skip

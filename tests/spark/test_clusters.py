@@ -72,7 +72,7 @@ PYTHONPATH="$(dirname "$0")/../lib" exec "{python}" "$@"
 def environment(tmp_path: Path) -> Path:
     """A folder with a packed environment: `bin/python` and kserdes, as `venv-pack` makes one, but without the rest."""
     folder = tmp_path / "env"
-    for package in ("kserdes_config", "kafka_core", "registry", "serdes", "pipeline", "pyspark_kserdes"):
+    for package in ("kserdes_base", "kafka_core", "registry", "serdes", "pipeline", "pyspark_kserdes"):
         shutil.copytree(ROOT / package, folder / "lib" / package, ignore=shutil.ignore_patterns("*.c", "*.pyx"))
     python = folder / "bin" / "python"
     python.parent.mkdir()

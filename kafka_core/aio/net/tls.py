@@ -12,7 +12,7 @@ from typing import Final
 
 from kafka_core.config import Config
 from kafka_core.errors import ConfigError, KafkaError, NetworkError
-from kserdes_config.key_store import client_pem
+from kserdes_base.key_store import client_pem
 
 _NOT_TRUSTED: Final = {2, 18, 19, 20, 21}
 """OpenSSL verify codes: issuer certificate missing, self-signed (alone or in the chain), no local issuer, no issuer."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
-from kserdes_config.extras import needed
+from kserdes_base.extras import needed
 from serdes.rules.model import RuleError
 
 WIDTH: Final = 10_000

@@ -13,7 +13,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kserdes_config.extras import needed
+from kserdes_base.extras import needed
 from registry import RuleKind
 from serdes.rules.bounds import LIMIT_S, Bounds, limit_of
 from serdes.rules.cel.functions import FUNCTIONS

@@ -15,7 +15,7 @@ from email.utils import parseaddr
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from kserdes_config.extras import needed
+from kserdes_base.extras import needed
 from serdes.rules.cel import decimals, variants
 from serdes.rules.model import RuleError
 

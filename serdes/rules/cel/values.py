@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kserdes_config.extras import needed
+from kserdes_base.extras import needed
 from serdes.rules.cel.decimals import known_decimal
 from serdes.rules.model import RuleError
 from serdes.variants import Variant

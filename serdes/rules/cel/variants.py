@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from kserdes_config.extras import needed
+from kserdes_base.extras import needed
 from serdes.rules.cel.decimals import is_whole, refused
 from serdes.rules.model import RuleError
 from serdes.variants import Variant, VariantError, VariantType, parse_json

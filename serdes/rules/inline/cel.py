@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kserdes_config.extras import needed
+from kserdes_base.extras import needed
 from serdes.rules.bounds import LIMIT_S, Bounds
 from serdes.rules.cel.executor import evaluate
 from serdes.rules.cel.values import field_to_cel

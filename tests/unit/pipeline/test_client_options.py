@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_core.config import Role
-from kserdes_config.errors import PropertyError
+from kserdes_base.config.errors import PropertyError
 from pipeline.client.options import client_properties, for_role
 
 PLAIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="al\\"ice" password=\'p;w = d\' ;'

@@ -41,7 +41,7 @@ def loaded(code: str, *packages: str) -> list[str]:
 @pytest.mark.parametrize("name", ["SchemaRegistryClient", "AsyncSchemaRegistryClient"])
 def test_a_client_of_a_real_registry_loads_neither_the_embedded_one_nor_the_engine(name: str) -> None:
     code = f"from registry import {name}; {name}({{'url': 'http://127.0.0.1:1'}})"
-    assert loaded(code, "registry.dev", "registry.compat", "registry.schemas", "registry.cli.") == []
+    assert loaded(code, "registry.dev", "registry.compat", "registry.schemas", "kserdes.cli.schema.") == []
     assert "registry.dev.server.embedded" in loaded(code.replace("http://127.0.0.1:1", "mock://here"), "registry.dev")
 
 

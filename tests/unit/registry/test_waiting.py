@@ -15,8 +15,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from kserdes.cli.shell.parallel import each
 from registry import Schema, SchemaRegistryClient
-from registry.cli.shell.parallel import each
 from registry.client.steps import Flow, Share, Steps
 from registry.waiting import result_of, sleep
 from tests.later import inside, later, once

@@ -9,6 +9,7 @@ import pytest
 from kafka_core.errors import ConsumeError, KafkaError, KafkaException
 from kafka_core.kernels import Message
 from kafka_core.model import TopicPartition
+from kserdes.compat.confluent.serdes.serialization import Serializer
 from registry import AsyncSchemaRegistryClient, SchemaRegistryClient
 from serdes import (
     LongSerializer,
@@ -21,7 +22,6 @@ from serdes import (
 from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
 from serdes.clients.messages import FieldDeserializers, FieldSerializers, PolledMessages, settle, take_functions, taking
 from serdes.clients.poison import Letter, PoisonPolicy
-from serdes.compat.serialization import Serializer
 from serdes.errors import (
     FieldError,
     KeyDeserializationError,

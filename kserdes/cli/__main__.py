@@ -1,0 +1,5 @@
+"""`python -m kserdes.cli`."""
+
+from kserdes.cli import main
+
+main()

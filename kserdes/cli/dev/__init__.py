@@ -1,0 +1,1 @@
+"""The command `kserdes dev`: an embedded Kafka broker and a schema registry."""

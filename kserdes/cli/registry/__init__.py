@@ -1,0 +1,1 @@
+"""The group `kserdes registry`: the embedded schema registry as a server."""

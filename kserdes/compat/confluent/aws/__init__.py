@@ -1,0 +1,1 @@
+"""confluent_kafka's private modules for OAuth tokens of AWS."""

@@ -1,5 +1,0 @@
-"""`python -m serdes.cli`."""
-
-from serdes.cli import main
-
-main()
