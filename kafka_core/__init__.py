@@ -8,12 +8,12 @@ embedded broker: `kafka_core.broker`. Every name is imported at its first use (P
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from kafka_core.version import (  # now: later the module would stand under the function's name
+from kserdes_base.lazy import public_names
+from kserdes_base.version import (
     VERSION,
     libversion,
     version,
 )
-from kserdes_base.lazy import public_names
 
 if TYPE_CHECKING:
     from kafka_core import admin as admin

@@ -18,10 +18,10 @@ from kafka_core.config_table import BY_NAME, OPTIONS, TABLE
 from kafka_core.debug_lines import ClientLines, DebugLines, LineLogger
 from kafka_core.errors import CallbackError, ConfigError
 from kafka_core.hooks import Hooks
-from kafka_core.version import VERSION
 from kserdes_base.config.errors import PropertyError, PropertyTypeError
 from kserdes_base.config.properties import Kind
 from kserdes_base.config.reading import split, value_of
+from kserdes_base.version import VERSION
 
 __all__ = ["Config", "Role", "joined", "parse", "parse_addresses"]
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Final, Protocol, TypeAlias
 
 from kafka_core.hooks import cut_off, error_name
-from kafka_core.version import VERSION
+from kserdes_base.version import VERSION
 
 try:
     from opentelemetry import metrics, propagate, trace

@@ -12,8 +12,8 @@ import importlib.util
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from kafka_core.version import VERSION
 from kserdes_base.lazy import public_names
+from kserdes_base.version import VERSION
 
 if TYPE_CHECKING:
     from kafka_core import *  # noqa: F403

@@ -11,8 +11,8 @@ need little of what is here.
 import importlib.util
 from typing import TYPE_CHECKING, Final
 
-from kafka_core.version import VERSION
 from kserdes_base.lazy import public_names
+from kserdes_base.version import VERSION
 
 if TYPE_CHECKING:
     from pipeline.columns.remembered import forget_plans

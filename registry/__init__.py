@@ -7,7 +7,7 @@ Every name is imported at its first use: the engine and the command line need no
 from typing import TYPE_CHECKING, Final
 
 from kserdes_base.lazy import public_names
-from registry.version import VERSION
+from kserdes_base.version import VERSION
 
 if TYPE_CHECKING:
     from kserdes_base.config.errors import PropertyError

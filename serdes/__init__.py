@@ -166,4 +166,4 @@ HOMES: Final = {
 }
 
 if not TYPE_CHECKING:  # type checkers read the imports above, and know a misspelt name
-    __getattr__, __dir__ = public_names(__name__, HOMES, others={"__version__": ("kafka_core.version", "VERSION")})
+    __getattr__, __dir__ = public_names(__name__, HOMES, others={"__version__": ("kserdes_base.version", "VERSION")})

@@ -26,8 +26,6 @@ PAGES: Final[Mapping[str, str]] = {
 """File of the repository outside `docs/` → page of the site."""
 NAMES: Final = "<!-- the public names -->"
 """The place of the public names on the page of `kserdes`."""
-ANCHORS: Final[Mapping[str, str]] = {"kafka_core.version": "kafka_core.version.version"}
-"""Names that are described under another one: the module `kafka_core.version` hides the function."""
 _LOADED: Final = {
     ".html": re.compile(
         r"<(?:script|img|iframe|source|video|audio|embed|object)\b[^>]*\b(?:src|data)=[\"']?(?:https?:)?//[^>]*>"
@@ -81,7 +79,7 @@ def unnamed(site: Path) -> list[str]:
         missing += [
             f"{source.stem}.{name} is not in the reference"
             for name in names
-            if ANCHORS.get(f"{source.stem}.{name}", f"{source.stem}.{name}") not in described
+            if f"{source.stem}.{name}" not in described
         ]
     return missing
 
@@ -125,7 +123,6 @@ def public_names() -> str:
 
     homes = {**kserdes.HOMES, "pipeline": kserdes.SPARK}
     return "\n\n".join(
-        f"## From `{module}`\n\n"
-        + "\n".join(f"- [`{name}`][{ANCHORS.get(key := f'{module}.{name}', key)}]" for name in sorted(names))
+        f"## From `{module}`\n\n" + "\n".join(f"- [`{name}`][{module}.{name}]" for name in sorted(names))
         for module, names in homes.items()
     )

@@ -20,7 +20,8 @@ from kafka_core.errors import CONSUMER_CLOSED, StateError
 from kafka_core.kernels import Message
 from kafka_core.sync.consumer_calls import ConsumerCalls
 from kafka_core.sync.loop_thread import LoopThread
-from kafka_core.sync.wakeup import Precedence, Wakeup
+from kafka_core.sync.precedence import Precedence
+from kserdes_base.waiting import Wakeup
 
 T = TypeVar("T")
 

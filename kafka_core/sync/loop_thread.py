@@ -17,7 +17,8 @@ from typing import Any, Final, TypeVar
 
 from kafka_core.aio.net.tokens import loop_without_token
 from kafka_core.errors import KafkaError, NetworkError, StateError
-from kafka_core.sync.wakeup import slice_of
+from kserdes_base.forks import share_no_fork
+from kserdes_base.waiting import slice_of
 
 T = TypeVar("T")
 
@@ -139,18 +140,6 @@ async def _cancel_everything() -> None:
         await asyncio.sleep(0)
 
 
-_THREADS: "weakref.WeakSet[LoopThread]" = weakref.WeakSet()
-
-
-def _mark_forked() -> None:
-    for thread in list(_THREADS):
-        thread._after_fork()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_mark_forked)
-
-
 class LoopThread:
     """An event loop in a daemon thread, started by the first call that needs it.
 
@@ -172,7 +161,7 @@ class LoopThread:
         self._finalizer: weakref.finalize[[float], LoopThread] | None = None
         self._closed = False
         self._forked = False
-        _THREADS.add(self)
+        share_no_fork(self)
 
     # ---- state
 

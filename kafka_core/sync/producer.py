@@ -26,6 +26,7 @@ from kafka_core.model import ClusterMetadata, ThrottleEvent, Uuid
 from kafka_core.sync.loop_thread import LoopThread
 from kafka_core.sync.report_queue import DeliveryCallback, ReportQueue
 from kafka_core.sync.transaction_calls import TransactionCalls
+from kserdes_base.forks import share_no_fork
 
 if TYPE_CHECKING:
     import pyarrow
@@ -128,7 +129,7 @@ class Producer(TransactionCalls):
         self._closed = False
         self._bind_compiled()
         self._lost = weakref.finalize(self, _dropped, accumulator, self._thread, os.getpid())
-        _PRODUCERS.add(self)
+        share_no_fork(self)
         cluster = self._core.client
         if cluster.needs_token or config.has_listeners():
             self._thread.begin(_begin(self._core), waits=cluster.awaits_token)
@@ -575,6 +576,11 @@ class Producer(TransactionCalls):
         self._check()
         return time.monotonic() < deadline_s
 
+    def _after_fork(self) -> None:
+        """In the child: records are refused (see `share_no_fork`)."""
+        if not self._closed and not self._thread.pid_ok():
+            self._accumulator.closed_reason = _FORKED
+
 
 async def _begin(core: ProducerCore) -> None:
     """Begins a new producer's work: statistics, a token, a first connection."""
@@ -616,16 +622,3 @@ def _dropped(accumulator: Accumulator, thread: LoopThread, pid: int) -> None:
     """
     if accumulator.queued_records or thread.running:
         tell_lost(accumulator, pid)
-
-
-_PRODUCERS: "weakref.WeakSet[Producer]" = weakref.WeakSet()
-
-
-def _mark_forked() -> None:
-    for producer in list(_PRODUCERS):
-        if not producer._closed and not producer._thread.pid_ok():
-            producer._accumulator.closed_reason = _FORKED
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_mark_forked)

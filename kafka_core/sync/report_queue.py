@@ -15,7 +15,8 @@ from typing import Any, Final, Literal, Protocol
 
 from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import KafkaError
-from kafka_core.sync.wakeup import Precedence, Wakeup
+from kafka_core.sync.precedence import Precedence
+from kserdes_base.waiting import Wakeup
 
 logger: Final = logging.getLogger("kafka_core.producer")
 

@@ -18,8 +18,8 @@ from kafka_core.protocol import REQUESTS, ApiMessage, ApiRequest, BrokerVersions
 from kafka_core.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kafka_core.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kafka_core.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from kafka_core.version import VERSION
 from kafka_core.wire import sasl
+from kserdes_base.version import VERSION
 
 SOFTWARE_NAME: Final = "kserdes"
 # The oldest SaslAuthenticate that can announce a session's lifetime; whoever announced one knows it.

@@ -20,7 +20,7 @@ COMMANDS = {
 def _show_version(ctx: click.Context, option: click.Parameter, asked: bool) -> None:
     if asked and not ctx.resilient_parsing:
         from kafka_core import kernels as client_kernels
-        from kafka_core.version import VERSION
+        from kserdes_base.version import VERSION
         from serdes import kernels
 
         click.echo(f"kserdes {VERSION}")

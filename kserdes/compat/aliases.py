@@ -65,7 +65,7 @@ class Alias(ModuleType):
         if name == "__all__":
             return sorted({each for home in homes for each in _names(importlib.import_module(home))})
         if name == "__version__":
-            return importlib.import_module("kafka_core.version").VERSION
+            return importlib.import_module("kserdes_base.version").VERSION
         if not name.startswith("__"):
             inner = f"{self.__name__}.{name}"
             if dialect.inside(inner) in dialect.homes:

@@ -17,6 +17,7 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
+from kserdes_base.forks import share_no_fork
 from registry.client import deadlines
 from registry.client.aio_operations import AsyncOperations
 from registry.client.auth import credentials
@@ -33,7 +34,6 @@ from registry.client.exchange import (
     unreachable,
     unusable_proxy,
 )
-from registry.client.forks import share_no_fork
 from registry.client.networks import other_network
 from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
 from registry.errors import SchemaRegistryError

@@ -13,10 +13,10 @@ from concurrent.futures import CancelledError, Future
 from contextlib import AbstractContextManager
 from typing import Any
 
+from kserdes_base.waiting import result_of, sleep
 from registry.client.shell import Shell
 from registry.client.steps import Share
 from registry.errors import SchemaRegistryError
-from registry.waiting import result_of, sleep
 
 
 class _Flight:

@@ -14,8 +14,8 @@ from typing import Any, Final, TypeVar
 
 import cachetools
 
+from kserdes_base.forks import share_no_fork
 from registry.client.flows import read
-from registry.client.forks import share_no_fork
 from registry.client.steps import Call, Flow, segment, send
 from registry.dek_models import Dek, DekAlgorithm, Kek, given
 from registry.errors import ResponseError, SchemaRegistryError

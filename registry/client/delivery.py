@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
+from kserdes_base.version import VERSION
 from registry.client.auth import Credentials
 from registry.client.config import ClientConfig, masked
 from registry.client.steps import Call, Flow, Reply, Send, Steps, Unreachable, Wait
@@ -26,7 +27,6 @@ from registry.errors import (
     SchemaRegistryError,
     TransportError,
 )
-from registry.version import VERSION
 
 T = TypeVar("T")
 log = logging.getLogger("registry")

@@ -18,6 +18,7 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
+from kserdes_base.forks import share_no_fork
 from registry.client import deadlines
 from registry.client.auth import credentials
 from registry.client.cache import SchemaCaches
@@ -33,7 +34,6 @@ from registry.client.exchange import (
     unreachable,
     unusable_proxy,
 )
-from registry.client.forks import share_no_fork
 from registry.client.networks import other_network
 from registry.client.operations import Operations
 from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait

@@ -13,9 +13,9 @@ import httpx
 import pytest
 
 from kserdes.compat.confluent.serdes.building import SharedClusterIdResolver
+from kserdes_base.waiting import result_of
 from registry import Schema, SchemaRegistryClient
 from registry.client.cache import Cache
-from registry.waiting import result_of
 from tests.faults.interrupts import Interrupt
 
 TEXT = '{"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]}'

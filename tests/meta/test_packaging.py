@@ -41,7 +41,7 @@ def project(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
     files: dict[str | Path, str] = {
         "kafka_core/__init__.py": "",
-        "kafka_core/version.py": 'VERSION = "0.1.0"\n',
+        "kserdes_base/version.py": 'VERSION = "0.1.0"\n',
         "kafka_core/py.typed": "",
         "kafka_core/kernels/__init__.py": "",
         "kserdes_base/__init__.py": "",

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
+import kserdes_base.waiting
 import registry.client.aio_shell
 import registry.client.blocking
 import registry.client.shell
-import registry.waiting
 import serdes.engine.cache
 from registry import AsyncSchemaRegistryClient, Schema, SchemaRegistryClient
 from registry.dev import shared
@@ -139,8 +139,8 @@ def virtual(world: World, **blocking: Any) -> Iterator[None]:
     chance = types.SimpleNamespace(Random=_random)
     with (
         patch.object(registry.client.shell, "time", clock),
-        patch.object(registry.waiting, "time", clock),
-        patch.object(registry.waiting, "SLICE_S", math.inf),
+        patch.object(kserdes_base.waiting, "time", clock),
+        patch.object(kserdes_base.waiting, "SLICE_S", math.inf),
         patch.object(registry.client.aio_shell, "time", clock),
         patch.object(serdes.engine.cache, "time", clock),
         patch.object(registry.client.shell, "random", chance),

@@ -19,7 +19,7 @@ from pathlib import Path
 import confluent_kafka
 
 from kafka_core.kernels import IMPL
-from kafka_core.version import VERSION
+from kserdes_base.version import VERSION
 from tools.faults.cluster import FaultCluster
 from tools.faults.report import report
 from tools.faults.round import Round, RoundResult, as_json, from_json

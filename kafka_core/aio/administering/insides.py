@@ -33,7 +33,7 @@ from kafka_core.protocol.messages.api_versions import ApiVersionsRequest
 from kafka_core.protocol.messages.list_config_resources import ListConfigResourcesRequest
 from kafka_core.protocol.messages.transactions import DescribeTransactionsRequest
 from kafka_core.protocol.messages.update_features import UpdateFeaturesRequest
-from kafka_core.version import VERSION
+from kserdes_base.version import VERSION
 
 K = TypeVar("K", bound=Hashable)
 CONFIG_TYPES: Final = {"topic": 2, "broker": 4, "broker_logger": 8, "client_metrics": 16, "group": 32}

@@ -25,7 +25,6 @@ from kafka_core.aio.net.connection import BrokerConnection, Connector
 from kafka_core.aio.net.tokens import first_token
 from kafka_core.aio.tasks.background import background
 from kafka_core.aio.tasks.closing import Closing
-from kafka_core.aio.tasks.forks import FORKED, share_no_fork
 from kafka_core.clock import Clock, SystemClock
 from kafka_core.config import Config
 from kafka_core.engine.metadata import (
@@ -40,6 +39,7 @@ from kafka_core.errors import KafkaError, KafkaException, NetworkError, StateErr
 from kafka_core.hooks import Hooks
 from kafka_core.model import Uuid
 from kafka_core.protocol import ApiMessage, ApiRequest
+from kserdes_base.forks import FORKED, share_no_fork
 
 __all__ = ["ClusterClient", "CoordinatorKind", "Purpose"]
 
@@ -187,7 +187,7 @@ class ClusterClient:
             await self._closing.run(partial(self._close, timeout_s))
 
     def _after_fork(self) -> None:
-        """In a forked child: see `kafka_core.aio.tasks.forks`."""
+        """In a forked child: see `kserdes_base.forks`."""
         if self._task is not None:
             self._closed = self._forked = self._failures.muted = True
 

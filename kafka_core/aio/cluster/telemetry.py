@@ -24,7 +24,7 @@ from kafka_core.errors import BrokerError, KafkaException, StateError, Unsupport
 from kafka_core.hooks import Hooks
 from kafka_core.protocol import ApiRequest
 from kafka_core.protocol.messages.telemetry import GetTelemetrySubscriptionsRequest, PushTelemetryRequest
-from kafka_core.version import VERSION
+from kserdes_base.version import VERSION
 
 logger: Final = logging.getLogger("kafka_core.telemetry")
 

@@ -18,12 +18,12 @@ from kafka_core.aio.consuming.core import CLOSE_LIMIT_S, ConsumerCore
 from kafka_core.aio.consuming.events import Rebalance
 from kafka_core.aio.tasks.closing import Closing
 from kafka_core.aio.tasks.dropped import Leash
-from kafka_core.aio.tasks.forks import FORKED, share_no_fork
 from kafka_core.aio.tasks.handover import Held, weakly
 from kafka_core.config import Role, parse
 from kafka_core.engine.groups.states import Event
 from kafka_core.errors import CONSUMER_CLOSED, StateError
 from kafka_core.kernels import Message
+from kserdes_base.forks import FORKED, share_no_fork
 
 T = TypeVar("T")
 
@@ -140,7 +140,7 @@ class AIOConsumer(AIOConsumerCalls):
             raise StateError(FORKED if self._forked else what)
 
     def _after_fork(self) -> None:
-        """In a forked child: see `kafka_core.aio.tasks.forks`. Records that wait here are the parent's."""
+        """In a forked child: see `kserdes_base.forks`. Records that wait here are the parent's."""
         if self._core.client.loop() is not None and not self._closed:
             self._closed = self._forked = True
 

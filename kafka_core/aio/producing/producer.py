@@ -20,7 +20,6 @@ from kafka_core.aio.producing.core import ProducerCore, close_limit_s, tell_lost
 from kafka_core.aio.producing.record_columns import ColumnFeed
 from kafka_core.aio.producing.transaction_calls import AIOTransactionCalls
 from kafka_core.aio.tasks.dropped import Leash, LoopOf
-from kafka_core.aio.tasks.forks import FORKED, share_no_fork
 from kafka_core.aio.tasks.handover import weakly
 from kafka_core.aio.tasks.timeouts import limit_s
 from kafka_core.config import Config, Role, parse
@@ -28,6 +27,7 @@ from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import PRODUCER_CLOSED, KafkaError, KafkaException, StateError
 from kafka_core.kernels import Accumulator, Message
 from kafka_core.model import ClusterMetadata, ThrottleEvent, Uuid
+from kserdes_base.forks import FORKED, share_no_fork
 
 if TYPE_CHECKING:
     import pyarrow
@@ -525,7 +525,7 @@ class AIOProducer(AIOTransactionCalls):
         await self.close()
 
     def _after_fork(self) -> None:
-        """In a forked child: see `kafka_core.aio.tasks.forks`. Records that wait here are the parent's."""
+        """In a forked child: see `kserdes_base.forks`. Records that wait here are the parent's."""
         if self._loop is not None and not self._closed:
             self._forked = True
             self._accumulator.closed_reason = FORKED

@@ -16,10 +16,10 @@ from kafka_core.aio.sharing.core import ShareCore
 from kafka_core.aio.sharing.share_calls import AIOShareConsumerCalls
 from kafka_core.aio.tasks.closing import Closing
 from kafka_core.aio.tasks.dropped import Leash
-from kafka_core.aio.tasks.forks import FORKED, share_no_fork
 from kafka_core.aio.tasks.handover import weakly
 from kafka_core.config import Role, parse
 from kafka_core.engine.sharing.holdings import Holdings
+from kserdes_base.forks import FORKED, share_no_fork
 
 T = TypeVar("T")
 
@@ -66,7 +66,7 @@ class AIOShareConsumer(AIOShareConsumerCalls):
             await self._closing.run(self._end)
 
     def _after_fork(self) -> None:
-        """In a forked child: see `kafka_core.aio.tasks.forks`. What was given out here is the parent's."""
+        """In a forked child: see `kserdes_base.forks`. What was given out here is the parent's."""
         if self._core.client.loop() is not None and not self._closed:
             self._closed, self._why_closed = True, FORKED
 

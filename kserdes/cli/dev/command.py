@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kafka_core.sync.wakeup import SLICE_S
 from kserdes.cli.shell.commands import ExampleCommand, Failure
 from kserdes.cli.shell.serving import advertised, busy, registry_server, wait_for_end
+from kserdes_base.waiting import SLICE_S
 
 if TYPE_CHECKING:
     from kafka_core.broker import EmbeddedCluster

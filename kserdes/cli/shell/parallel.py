@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from registry.waiting import result_of
+from kserdes_base.waiting import result_of
 
 THREADS = 8
 T = TypeVar("T")

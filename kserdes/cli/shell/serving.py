@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_core.sync.wakeup import Wakeup
 from kserdes.cli.shell.commands import Failure
+from kserdes_base.waiting import Wakeup
 
 if TYPE_CHECKING:
     from registry.dev import RegistryServer

@@ -10,12 +10,12 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from kafka_core.version import VERSION
 from kserdes.compat.arguments import Argument, Arguments, addresses, clamped, host_check, older, own, sets, unused
 from kserdes.compat.kafka.assignors import RangePartitionAssignor, RoundRobinPartitionAssignor, strategies
 from kserdes.compat.kafka.errors import KafkaConfigurationError
 from kserdes.compat.kafka.oauth import token_callback
 from kserdes.compat.kafka.partitioner import DefaultPartitioner
+from kserdes_base.version import VERSION
 
 __all__ = ["ADMIN", "CONSUMER", "PRODUCER", "check_common", "check_delivery"]
 

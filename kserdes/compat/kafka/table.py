@@ -97,7 +97,7 @@ DIALECT: Final = Dialect(
         "record.memory_records": ("kserdes.compat.records.memory", "kserdes.compat.records.default"),
         "record.util": ("kserdes.compat.records.util",),
         "util": ("kserdes.compat.kafka.util",),
-        "version": ("kafka_core.version",),
+        "version": ("kserdes_base.version",),
     },
 )
 

@@ -27,11 +27,11 @@ from starlette.responses import Response as HttpResponse
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from kserdes_base.waiting import result_of
 from registry.dev.handlers.requests import MEDIA_TYPE, Response, refused
 from registry.dev.refusal import Refusal, too_large, unauthorized
 from registry.dev.server.embedded import EmbeddedRegistry
 from registry.dev.server.limits import Limits
-from registry.waiting import result_of
 
 logger = logging.getLogger("registry.dev")
 SILENT_SLACK_S = 5.0

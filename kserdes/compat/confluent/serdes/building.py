@@ -14,8 +14,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from typing import Any, Final, NamedTuple
 
+from kserdes_base.waiting import result_of
 from registry import AsyncSchemaRegistryClient, SchemaRegistryClient
-from registry.waiting import result_of
 from serdes.builders import CLUSTER_ID_S
 
 __all__ = [

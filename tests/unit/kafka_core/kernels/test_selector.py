@@ -12,7 +12,8 @@ from types import ModuleType
 import pytest
 
 from kafka_core import kernels as selected
-from kafka_core.kernels import abc, load, pure
+from kafka_core.kernels import abc, pure
+from kserdes_base import kernels
 
 
 def test_both_have_the_same_names(kernels: ModuleType) -> None:
@@ -43,6 +44,10 @@ def test_both_have_what_the_protocols_name(kernels: ModuleType, name: str, proto
     if name == "ColumnSink":
         subject = subject()
     assert [key for key in sorted(wanted) if not hasattr(subject, key)] == []
+
+
+def load(choice: str) -> tuple[str, ModuleType]:
+    return kernels.load("kafka_core.kernels", "the client runs", choice)
 
 
 def test_pure_on_request() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import KafkaError
+from kafka_core.sync.precedence import Precedence
 from kafka_core.sync.report_queue import ReportQueue
-from kafka_core.sync.wakeup import Precedence
 from tests.contract.clusters import wait_for
 from tests.later import later
 from tests.unit.kafka_core.engine.producer_parts import FakeBatch

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 import pytest
 
 from kserdes.cli.shell.parallel import each
+from kserdes_base.waiting import result_of, sleep
 from registry import Schema, SchemaRegistryClient
 from registry.client.steps import Flow, Share, Steps
-from registry.waiting import result_of, sleep
 from tests.later import inside, later, once
 
 HANG_S = 60.0

@@ -8,7 +8,8 @@ import threading
 
 import pytest
 
-from kafka_core.sync.wakeup import SLICE_S, Precedence, Wakeup, slice_of
+from kafka_core.sync.precedence import Precedence
+from kserdes_base.waiting import SLICE_S, Wakeup, slice_of
 from tests.patience import PROCESS_S
 
 
@@ -90,7 +91,7 @@ def test_a_signal_handler_may_set_at_any_moment():
     """With threading.Event this process waits for itself for ever: its lock is held inside `clear` and `wait`."""
     script = """
         import signal, sys
-        from kafka_core.sync.wakeup import Wakeup
+        from kserdes_base.waiting import Wakeup
         wakeup, count = Wakeup(), 0
         def handler(*_):
             global count
