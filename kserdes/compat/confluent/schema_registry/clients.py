@@ -1,4 +1,4 @@
-"""The registry clients of confluent_kafka.schema_registry: ours, with the private `_rest_client` that programs look into.
+"""The registry clients of confluent_kafka.schema_registry: ours, with the private `_rest_client` that programs read.
 
 Must not know what an operation does.
 """
