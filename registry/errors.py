@@ -15,10 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kserdes_base.retries import MAY_PASS
+
 INVALID_SCHEMA = 42201
 NOT_FOUND_CODES = range(40401, 40500)
 """Subject, version, schema and so on: each kind has its code."""
-RETRIABLE_STATUSES = frozenset({408, 429, *range(500, 600)} - {501, 505})
+RETRIABLE_STATUSES = MAY_PASS - {501, 505}
 """Statuses after which the same call may go well; what a server has no notion of (501, 505) it will not have later."""
 
 

@@ -5,7 +5,9 @@ Must not know what else may give tokens. TLS trusts `https.ca.*`, else the machi
 
 from __future__ import annotations
 
+import logging
 import ssl
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -15,25 +17,23 @@ import httpx
 from kafka_core.config import Config
 from kafka_core.errors import AuthError, ConfigError, NetworkError
 from kafka_core.oidc.assertion import assertion_of
-from kafka_core.oidc.ending import Ending
 from kafka_core.oidc.pairs import pairs_of
-from kafka_core.oidc.requests import (
-    JWT_BEARER,
-    TRY_AGAIN,
-    TokenRequest,
-    client_credentials,
-    instance_metadata,
-    jwt_bearer,
-    refusal_of,
-    token_of,
-)
 from kafka_core.wire.sasl import Token
 from kafka_core.wire.sasl.oauthbearer import is_extension
+from kserdes_base import deadlines
+from kserdes_base.masking import masked, without_secrets
+from kserdes_base.oauth.answers import claims_of, excerpt_of, fields_of, seconds_of, token_in
+from kserdes_base.oauth.requests import JWT_BEARER, TokenRequest, instance_metadata
+from kserdes_base.retries import MAY_PASS
+
+log: Final = logging.getLogger("kafka_core.oidc")
 
 TIMEOUT_S: Final = 20.0
 """For one request in all, as librdkafka has it."""
 LATE: Final = f"the token endpoint did not answer within {TIMEOUT_S:g} s"
 MAX_ANSWER_BYTES: Final = 1 << 20
+TRY_AGAIN: Final = MAY_PASS | {425}
+"""Statuses after which the endpoint is asked again; librdkafka repeats after 425 (Too Early), too."""
 
 
 class TokenEndpoint:
@@ -91,16 +91,40 @@ class TokenEndpoint:
         """
         request = self._next_request()
         status, answer = self._ask(request)
-        where = f"no token from {httpx.URL(request.url).copy_with(query=None, userinfo=b'')}"
+        where = f"no token from {masked(request.url)}"
         if status != httpx.codes.OK:
             kind = NetworkError if status in TRY_AGAIN else AuthError
-            raise kind(f"{where}: status {status}, {refusal_of(answer, request.secrets)}")
-        return token_of(answer, self._subject_claim, self._extensions, self._now_s())
+            raise kind(f"{where}: status {status}, {excerpt_of(answer, request.secrets)}")
+        return self._token_of(answer, self._now_s())
+
+    def _token_of(self, answer: bytes, now_s: float) -> Token:
+        """The token in an answer. Raises AuthError as `__call__`; the text does not show the token."""
+        try:
+            fields = fields_of(answer)
+        except ValueError:
+            raise AuthError("the token endpoint's answer is not JSON") from None
+        value = token_in(fields)
+        if value is None:
+            raise AuthError("the token endpoint's answer has no access_token")
+        claims, life_s = claims_of(value), seconds_of(fields.get("expires_in"))
+        # The answer says it without the two clocks.
+        ends = (seconds_of(claims.get("exp")), None if life_s is None else now_s + life_s)
+        known = [end for end in ends if end is not None]
+        if not known:
+            raise AuthError("the token has no expiry: neither a claim exp nor the answer's expires_in")
+        expires_at_s = min(known)
+        if expires_at_s <= now_s:
+            past_s = now_s - expires_at_s
+            raise AuthError(
+                f"the token endpoint gave a token that expired {past_s:.0f} s ago: is the clock here right?"
+            )
+        subject = claims.get(self._subject_claim)
+        return Token(value, expires_at_s, subject if isinstance(subject, str) else "", self._extensions)
 
     def _client(self) -> httpx.Client:
         """Raises AuthError: a proxy of the environment is none that httpx takes. Its URL is not quoted."""
         try:
-            return httpx.Client(
+            client = httpx.Client(
                 verify=self._context, timeout=TIMEOUT_S, trust_env=self._trusts_environment, follow_redirects=False
             )
         except (httpx.InvalidURL, ValueError, ImportError) as error:
@@ -109,41 +133,37 @@ class TokenEndpoint:
                 "the token endpoint cannot be asked: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY or NO_PROXY of the environment "
                 f"cannot be used{needs if isinstance(error, ImportError) else ''}"
             ) from None
+        if not deadlines.bound(client):
+            deadlines.tell_of_changes(log, "a token endpoint that answers slowly is not left in time")
+        return client
 
     def _ask(self, request: TokenRequest) -> tuple[int, bytes]:
         """Status and body; no redirect is followed, for it would take the secret along."""
         body = bytearray()
-        ending = Ending(TIMEOUT_S)
+        headers = {"Accept": "application/json", **request.headers}
         try:
             with (
-                ending,
                 self._client() as client,
-                client.stream(
-                    request.method,
-                    request.url,
-                    headers={"Accept": "application/json", **request.headers},
-                    data=request.form or None,
-                    extensions={"trace": ending.trace},
-                ) as response,
+                deadlines.until(time.monotonic() + TIMEOUT_S),
+                client.stream(request.method, request.url, headers=headers, content=request.content) as response,
             ):
                 for chunk in response.iter_bytes():
                     body += chunk
                     if len(body) > MAX_ANSWER_BYTES:
                         raise AuthError(f"the answer of the token endpoint is longer than {MAX_ANSWER_BYTES} bytes")
-                if ending.over:  # a body without a length ends where its connection does
-                    raise NetworkError(LATE)
+                    deadlines.check()
                 return response.status_code, bytes(body)
+        except httpx.TimeoutException as error:
+            raise NetworkError(LATE) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            if ending.over:
-                raise NetworkError(LATE) from error
-            reason = str(error) or type(error).__name__
+            reason = without_secrets(str(error), request.secrets) or type(error).__name__
             raise NetworkError(f"the token endpoint cannot be asked: {reason}") from error
 
 
 def _azure_requests(config: Config) -> Callable[[], TokenRequest]:
     name = "sasl.oauthbearer.config"
     query = dict(pairs_of(config.optional_text(name) or "", name)).get("query")
-    request = instance_metadata(endpoint_of(config), query)
+    request = instance_metadata(endpoint_of(config), query, keeps_query=True)
     return lambda: request
 
 
@@ -153,9 +173,9 @@ def _grant_requests(config: Config, now_s: Callable[[], float]) -> Callable[[], 
     scope = config.optional_text("sasl.oauthbearer.scope")
     if config.text("sasl.oauthbearer.grant.type") == JWT_BEARER:
         assertion = assertion_of(config, now_s)
-        return lambda: jwt_bearer(url, assertion(), scope)
-    client_id = config.text("sasl.oauthbearer.client.id")
-    request = client_credentials(url, client_id, config.text("sasl.oauthbearer.client.secret"), scope)
+        return lambda: TokenRequest(url, scope=scope, assertion=assertion())
+    client = (config.text("sasl.oauthbearer.client.id"), config.text("sasl.oauthbearer.client.secret"))
+    request = TokenRequest(url, *client, scope, form_encoded=False)
     return lambda: request
 
 
@@ -170,10 +190,12 @@ def endpoint_of(config: Config) -> str | None:
     if text is None:
         return None
     try:
+        masked(text)
         url = httpx.URL(text)
-    except httpx.InvalidURL as error:
-        raise ConfigError(f"{name}: {error}", property=name) from error
-    if url.scheme not in ("http", "https") or not url.host:
+    except (ValueError, httpx.InvalidURL):
+        url = None
+    if url is None or url.scheme not in ("http", "https") or not url.host:
+        # The URL is not quoted, and so is no error that quotes it: it may hold a password.
         raise ConfigError(f"{name} must be an http or https URL", property=name)
     return text
 

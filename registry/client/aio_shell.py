@@ -17,8 +17,8 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
+from kserdes_base import deadlines
 from kserdes_base.forks import share_no_fork
-from registry.client import deadlines
 from registry.client.aio_operations import AsyncOperations
 from registry.client.auth import credentials
 from registry.client.cache import SchemaCaches
@@ -28,8 +28,8 @@ from registry.client.exchange import (
     Body,
     OnlyAnswer,
     closed,
+    log,
     mock_transport,
-    tell_of_changes,
     tls_context,
     unreachable,
     unusable_proxy,
@@ -115,7 +115,7 @@ class AsyncShell(AsyncOperations):
         except (httpx.InvalidURL, ValueError, ImportError) as error:
             raise unusable_proxy(config, error) from None  # its text may quote a password
         if self._transport is None and not deadlines.bound(self._http):
-            tell_of_changes("an answer that comes slowly is not bounded as a whole")
+            deadlines.tell_of_changes(log, "an answer that comes slowly is not bounded as a whole")
 
     async def __aenter__(self) -> Self:
         return self

@@ -7,24 +7,23 @@ credentials), Azure's instance metadata service.
 
 from __future__ import annotations
 
-import base64
-import json
 import logging
 import random
 from collections.abc import Callable, Mapping
-from math import isfinite
 from typing import Any, Protocol
-from urllib.parse import quote, urlencode
 
-from registry.client.config import ClientConfig, TokenRequest, bearer_headers, fits_header, masked
+from kserdes_base.headers import basic_header, fits_header
+from kserdes_base.masking import masked
+from kserdes_base.oauth.answers import fields_of, reason_of, seconds_of, token_in
+from kserdes_base.oauth.renewal import may_be_withdrawn, renewal_s
+from kserdes_base.oauth.requests import TokenRequest
+from kserdes_base.retries import full_jitter
+from registry.client.config import ClientConfig, bearer_headers
 from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
 from registry.errors import RETRIABLE_STATUSES, OAuthTokenError, SchemaRegistryError, TransportError
 
-REFRESH_AT = 0.8
-"""The part of a token's life after which a new one is asked for; until its end the old one still serves."""
 DEFAULT_LIFE_S = 300.0
-NEW_S = 10.0
-"""The least age of a token that is given up when a registry refuses it: a new one would be refused as well."""
+"""The life of a token whose endpoint does not say it; RFC 6749 §5.1 only recommends to state it."""
 log = logging.getLogger("registry")
 
 
@@ -70,11 +69,6 @@ class _Static(_Fixed):
         """The headers, at no cost."""
         yield from ()
         return self._headers
-
-
-def basic_header(user: str, password: str) -> str:
-    """The value of the Authorization header for a user."""
-    return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
 
 
 class Basic(_Static):
@@ -178,7 +172,7 @@ class OAuth:
         if headers.get("Authorization") != f"Bearer {self._token}":
             return True  # somebody has renewed it meanwhile
         now_s = self._clock()
-        if now_s - self._asked_at_s < NEW_S:
+        if not may_be_withdrawn(now_s - self._asked_at_s):
             return False
         self._refresh_at_s = self._ends_at_s = now_s
         return True
@@ -187,8 +181,7 @@ class OAuth:
         outcome: Reply | Unreachable = Unreachable("not asked", sent=False)
         for attempt in range(self._retries + 1):
             if attempt:
-                bound_ms = min(self._pause_ms[1], self._pause_ms[0] * 2 ** (attempt - 1))
-                yield Wait(self._rng.uniform(0, bound_ms / 1000))
+                yield Wait(full_jitter(*self._pause_ms, attempt - 1, self._rng.random) / 1000)
             asked_at_s = self._clock()
             outcome = yield self._asking()
             if isinstance(outcome, Reply) and outcome.status not in RETRIABLE_STATUSES:
@@ -199,49 +192,21 @@ class OAuth:
 
     def _asking(self) -> Send:
         request = self._request
-        if request.client_id is None:
-            return Send("GET", request.url, {}, {"Metadata": "true"}, None, to_registry=False)
-        form = {"grant_type": "client_credentials", "scope": request.scope or ""}
-        headers = {
-            # RFC 6749 §2.3.1: both are form-encoded before they are joined
-            "Authorization": basic_header(
-                quote(request.client_id, safe=""), quote(request.client_secret or "", safe="")
-            ),
-            "Content-Type": "application/x-www-form-urlencoded",
-            "Accept": "application/json",
-        }
-        return Send("POST", request.url, {}, headers, urlencode(form).encode(), to_registry=False)
+        return Send(request.method, request.url, {}, request.headers, request.content, to_registry=False)
 
     def _keep(self, reply: Reply, asked_at_s: float) -> None:
         try:
-            body = json.loads(reply.body)
-            token = body["access_token"]
-            life_s = _life_s(body.get("expires_in"))
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            token, life_s = None, 0.0
-        if not isinstance(token, str) or not fits_header(token) or not token or reply.status != 200:
-            raise OAuthTokenError(f"no token from {masked(self._request.url)}", reply.status, _refusal(reply))
+            fields = fields_of(reply.body)
+        except ValueError:
+            fields = {}
+        token, said = token_in(fields), fields.get("expires_in")
+        life_s = DEFAULT_LIFE_S if said is None else seconds_of(said)
+        if reply.status != 200 or token is None or not fits_header(token) or life_s is None:
+            reason = reason_of(reply.body, self._request.secrets)
+            raise OAuthTokenError(f"no token from {masked(self._request.url)}", reply.status, reason)
         self._token, self._asked_at_s = token, asked_at_s
         self._ends_at_s = asked_at_s + life_s
-        self._refresh_at_s = asked_at_s + life_s * REFRESH_AT
-
-
-def _life_s(said: Any) -> float:
-    """The life of a token in seconds; RFC 6749 §5.1 only recommends to state it. NaN would be a life without an end."""
-    life_s = DEFAULT_LIFE_S if said is None else float(said)
-    if not isfinite(life_s):
-        raise ValueError("no time")
-    return life_s
-
-
-def _refusal(reply: Reply) -> str | None:
-    """A token endpoint's error (RFC 6749 §5.2), without anything it might echo; None if it names none."""
-    try:
-        body = json.loads(reply.body)
-        words = [str(body[name]) for name in ("error", "error_description") if name in body]
-    except (ValueError, TypeError, RecursionError):
-        words = []
-    return ": ".join(words) or None
+        self._refresh_at_s = asked_at_s + renewal_s(life_s)
 
 
 def credentials(config: ClientConfig, clock: Callable[[], float], rng: random.Random) -> Credentials:

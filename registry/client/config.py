@@ -15,6 +15,8 @@ from uuid import uuid4
 
 from kserdes_base.config.errors import PropertyError
 from kserdes_base.config.reading import split, value_of
+from kserdes_base.headers import fits_header
+from kserdes_base.oauth.requests import TokenRequest, instance_metadata
 from registry.client.cache import MISSING_CAPACITY, MISSING_TTL_S
 from registry.client.config_table import TABLE
 
@@ -33,23 +35,6 @@ _NEVER_EMPTY = {"url": _INVALID_URL, "basic.auth.user.info": _USER_INFO}
 
 Values = dict[str, Any]
 """All properties by name, None where one is not set and has no default."""
-
-
-@dataclass(frozen=True, slots=True)
-class TokenRequest:
-    """Settings of token requests.
-
-    Attributes:
-        url: the token endpoint.
-        client_id: OAuth2 client; None for Azure's instance metadata service, which needs none.
-        client_secret: its secret.
-        scope: of the token.
-    """
-
-    url: str
-    client_id: str | None = None
-    client_secret: str | None = field(default=None, repr=False)
-    scope: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,12 +188,6 @@ def _parts(text: str, key: str) -> SplitResult:
     return parts
 
 
-def masked(url: str) -> str:
-    """A URL as it may be shown: without user info and without its query."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
 def _proxy(conf: Values) -> str | None:
     text: str | None = conf["proxy"]
     if text is None:
@@ -276,11 +255,6 @@ def bearer_headers(fields: Mapping[str, object]) -> dict[str, str]:
     return headers
 
 
-def fits_header(value: str) -> bool:
-    """Whether a text can stand in a header: h11 quotes one that can't, secret or not, in its error."""
-    return value.isascii() and value.isprintable()
-
-
 def _check_header(name: str, value: str) -> None:
     if not fits_header(value):
         raise PropertyError(
@@ -307,17 +281,15 @@ def _oauth(conf: Values) -> dict[str, Any]:
     return {"token_request": TokenRequest(str(url), *client)}
 
 
-AZURE_TOKENS = "http://169.254.169.254/metadata/identity/oauth2/token"
-
-
 def _azure(conf: Values) -> dict[str, Any]:
     url, query = conf["bearer.auth.issuer.endpoint.url"], conf["bearer.auth.issuer.endpoint.query"]
     if url is None and query is None:
         raise PropertyError(
             "bearer.auth.issuer.endpoint.query must be provided when bearer.auth.issuer.endpoint.url isn't overridden"
         )
-    parts = _parts(url or AZURE_TOKENS, "bearer.auth.issuer.endpoint.url")
-    return {"token_request": TokenRequest(urlunsplit((*parts[:3], query or parts.query, "")))}
+    if url is not None:
+        _parts(url, "bearer.auth.issuer.endpoint.url")
+    return {"token_request": instance_metadata(url, query, keeps_query=False)}
 
 
 def _custom(conf: Values) -> dict[str, Any]:

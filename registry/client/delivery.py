@@ -14,9 +14,11 @@ from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
+from kserdes_base.masking import masked
+from kserdes_base.retries import full_jitter
 from kserdes_base.version import VERSION
 from registry.client.auth import Credentials
-from registry.client.config import ClientConfig, masked
+from registry.client.config import ClientConfig
 from registry.client.steps import Call, Flow, Reply, Send, Steps, Unreachable, Wait
 from registry.errors import (
     INVALID_SCHEMA,
@@ -130,8 +132,9 @@ class Delivery:
         return isinstance(outcome, Reply) and outcome.status == 401 and self._credentials.refused(credentials)
 
     def _pause_s(self, round_number: int, outcome: Reply | Unreachable) -> float:
-        bound_ms = min(self._config.retries_max_wait_ms, self._config.retries_wait_ms * 2 ** (round_number - 1))
-        pause_s = self._rng.uniform(0, bound_ms / 1000)
+        config = self._config
+        bounds_ms = (config.retries_wait_ms, config.retries_max_wait_ms)
+        pause_s = full_jitter(*bounds_ms, round_number - 1, self._rng.random) / 1000
         return max(pause_s, retry_after_s(outcome, self._wall_clock())) if isinstance(outcome, Reply) else pause_s
 
     def _settled(self, call: Call, url: str, outcome: Reply | Unreachable, unsure: bool) -> Reply:

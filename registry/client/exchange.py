@@ -5,7 +5,6 @@ Must not wait for anything.
 
 from __future__ import annotations
 
-import functools
 import logging
 import ssl
 from collections.abc import AsyncIterator, Iterator
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from kserdes_base.config.errors import PropertyError
+from kserdes_base.deadlines import tell_of_changes
 from registry.client.config import ClientConfig
 from registry.client.steps import Unreachable
 from registry.errors import TransportError
@@ -39,12 +39,6 @@ class MissingFileError(ValueError, FileNotFoundError):
 
 class UnusableFileError(ValueError, ssl.SSLError):
     """A TLS file of the configuration has the wrong content."""
-
-
-@functools.cache
-def tell_of_changes(loss: str) -> None:
-    """Warns, once, that httpx is not as this package knows it inside."""
-    log.warning("httpx %s is not inside as this version of kserdes knows it: %s", httpx.__version__, loss)
 
 
 def tls_context(config: ClientConfig) -> ssl.SSLContext | bool:
@@ -149,7 +143,7 @@ class OnlyAnswer(httpx.SyncByteStream, httpx.AsyncByteStream):
                 return bool(state.trailing_data[0])
             stream = getattr(stream, name, None)
         if self._connection is not None and self._http_version.startswith("HTTP/1"):
-            tell_of_changes("an extra answer of a server or a proxy may be taken for another's")
+            tell_of_changes(log, "an extra answer of a server or a proxy may be taken for another's")
         return False
 
 

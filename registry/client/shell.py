@@ -18,8 +18,8 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
+from kserdes_base import deadlines
 from kserdes_base.forks import share_no_fork
-from registry.client import deadlines
 from registry.client.auth import credentials
 from registry.client.cache import SchemaCaches
 from registry.client.config import ClientConfig
@@ -28,8 +28,8 @@ from registry.client.exchange import (
     Body,
     OnlyAnswer,
     closed,
+    log,
     mock_transport,
-    tell_of_changes,
     tls_context,
     unreachable,
     unusable_proxy,
@@ -116,7 +116,7 @@ class Shell(Operations):
         except (httpx.InvalidURL, ValueError, ImportError) as error:
             raise unusable_proxy(config, error) from None  # its text may quote a password
         if self._transport is None and not deadlines.bound(self._http):
-            tell_of_changes("an answer that comes slowly is not bounded as a whole")
+            deadlines.tell_of_changes(log, "an answer that comes slowly is not bounded as a whole")
 
     def __enter__(self) -> Self:
         return self

@@ -16,7 +16,7 @@ LIMIT_S = 60.0
 
 
 def test_a_client_whose_token_is_withdrawn_gets_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kafka_core.aio.net.tokens.NEW_S", 0.0)
+    monkeypatch.setattr("kserdes_base.oauth.renewal.NEW_S", 0.0)
     given: list[str] = []
 
     def token(_: Any) -> tuple[str, float]:

@@ -17,6 +17,7 @@ from kafka_core.clock import Clock
 from kafka_core.config import Config
 from kafka_core.errors import AuthError, ConfigError, KafkaError, KafkaException, NetworkError
 from kafka_core.wire.sasl import Token, token_from_callback, unsecured_token
+from kserdes_base.oauth.renewal import may_be_withdrawn
 
 logger: Final = logging.getLogger("kafka_core.aio")
 
@@ -24,9 +25,6 @@ _first_token_for = threading.local()
 
 FIRST_TOKEN_S: Final = 10.0
 """Seconds that a client's constructor waits for its first token, as confluent_kafka does."""
-
-NEW_S: Final = 10.0
-"""The least age of a token that is given up when a broker refuses it: a new one would be refused as well."""
 
 RETRY_S: Final = 10.0
 """Wait after a failed renewal while the old token still holds."""
@@ -119,7 +117,7 @@ class TokenSource:
 
         The next caller gets another one, unless this one is new.
         """
-        if token is self._token and self._clock.monotonic() - self._token_at_s >= NEW_S:
+        if token is self._token and may_be_withdrawn(self._clock.monotonic() - self._token_at_s):
             logger.info("a broker refused the token of %s before its end: a new one is asked for", self.name)
             self._token = None
 

@@ -16,12 +16,12 @@ from typing import Final
 
 from kafka_core.errors import AuthError, ConfigError
 from kafka_core.wire.sasl.mechanism import failed
+from kserdes_base.oauth.renewal import renewal_s
 
 SEPARATOR: Final = b"\x01"
 EXTENSION_NAME: Final = re.compile(r"[A-Za-z]+")
 EXTENSION_VALUE: Final = re.compile(r"[\x20-\x7E\t\r\n]+")
 TOKEN: Final = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
-REFRESH_AT: Final = 0.8
 DEFAULT_LIFE_S: Final = 3600.0
 
 
@@ -43,7 +43,7 @@ class Token:
 
     def refresh_delay_s(self, now_s: float) -> float:
         """Seconds from `now_s` (since 1970) after which a new token should be asked for: 80 % of what is left."""
-        return max(0.0, (self.expires_at_s - now_s) * REFRESH_AT)
+        return renewal_s(self.expires_at_s - now_s)
 
 
 class OAuthBearerMechanism:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from kserdes.compat.confluent.client.strings import parse_key_values
+from kserdes_base.oauth import aws
 
 __all__ = [
     "ALLOWED_AWS_DEBUG_VALUES",
@@ -27,22 +28,19 @@ __all__ = [
     "AwsOAuthBearerConfig",
 ]
 
-AWS_IAM_MARKER_KEY: Final = "sasl.oauthbearer.metadata.authentication.type"
-AWS_IAM_MARKER_VALUE: Final = "aws_iam"
+AWS_IAM_MARKER_KEY: Final = aws.AUTHENTICATION
+AWS_IAM_MARKER_VALUE: Final = aws.IAM
 
-CONFIG_KEY: Final = "sasl.oauthbearer.config"
-DEFAULT_SIGNING_ALGORITHM: Final = "ES384"
-ALLOWED_SIGNING_ALGORITHMS: Final = ("ES384", "RS256")
-MIN_DURATION_SECONDS: Final = 60
-MAX_DURATION_SECONDS: Final = 3600
-DEFAULT_DURATION_SECONDS: Final = 300
-TAG_KEY_PREFIX: Final = "tag_"
-MAX_TAGS: Final = 50
-AWS_DEBUG_NONE: Final = "none"
-AWS_DEBUG_CONSOLE: Final = "console"
-ALLOWED_AWS_DEBUG_VALUES: Final = (AWS_DEBUG_NONE, AWS_DEBUG_CONSOLE)
-
-_TEXTS: Final = ("region", "audience", "signing_algorithm", "sts_endpoint", "aws_debug")
+CONFIG_KEY: Final = aws.SETTINGS
+ALLOWED_SIGNING_ALGORITHMS: Final = aws.ALGORITHMS
+DEFAULT_SIGNING_ALGORITHM: Final = aws.ALGORITHMS[0]
+MIN_DURATION_SECONDS: Final = aws.LIVES_S.start
+MAX_DURATION_SECONDS: Final = aws.LIVES_S.stop - 1
+DEFAULT_DURATION_SECONDS: Final = aws.DEFAULT_LIFE_S
+TAG_KEY_PREFIX: Final = aws.TAG
+MAX_TAGS: Final = aws.MAX_TAGS
+ALLOWED_AWS_DEBUG_VALUES: Final = aws.DEBUG
+AWS_DEBUG_NONE, AWS_DEBUG_CONSOLE = aws.DEBUG
 
 
 def _wrong(reason: str) -> ValueError:
@@ -77,7 +75,7 @@ class AwsOAuthBearerConfig:
     sasl_extensions: dict[str, str] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("region", "audience"):
+        for name in aws.MANDATORY:
             value: object = getattr(self, name)
             if not isinstance(value, str) or not value:
                 raise _wrong(f"'{name}' must not be empty.")
@@ -120,11 +118,11 @@ class AwsOAuthBearerConfig:
         values: dict[str, Any] = {}
         tags: dict[str, str] = {}
         for key, value in parse_key_values(raw, ",", CONFIG_KEY):
-            if key in _TEXTS and not value:
+            if key in aws.TEXTS and not value:
                 raise _wrong(f"{key!r} must not be empty.")
-            if key in _TEXTS:
+            if key in aws.TEXTS:
                 values[key] = value.lower() if key == "aws_debug" else value
-            elif key == "duration_seconds":
+            elif key == aws.LIFE:
                 values[key] = _whole(value)
             elif key.startswith(TAG_KEY_PREFIX):
                 if key == TAG_KEY_PREFIX:
@@ -132,7 +130,7 @@ class AwsOAuthBearerConfig:
                 tags[key.removeprefix(TAG_KEY_PREFIX)] = value
             else:
                 raise ValueError(f"Unknown key {key!r} in {CONFIG_KEY}.")
-        for name in ("region", "audience"):
+        for name in aws.MANDATORY:
             if name not in values:
                 raise ValueError(f"'{name}' is required in {CONFIG_KEY}.")
         return cls(**values, tags=tags or None, sasl_extensions=sasl_extensions)

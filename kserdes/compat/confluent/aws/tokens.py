@@ -22,13 +22,13 @@ from kserdes.compat.confluent.aws.settings import (
     CONFIG_KEY,
     AwsOAuthBearerConfig,
 )
+from kserdes_base.oauth.aws import LOGGER, OLDEST_BOTO3, web_identity_request
 
 __all__ = ["MINIMUM_BOTO3_VERSION", "AwsStsTokenProvider", "OAuthBearerCallback", "create_handler", "extract_sub"]
 
 OAuthBearerCallback = Callable[[str], tuple[str, float, str, dict[str, str]]]
 
-MINIMUM_BOTO3_VERSION = "1.42.25"
-_BOTOCORE_LOGGER_NAME = "botocore"
+MINIMUM_BOTO3_VERSION = OLDEST_BOTO3
 _MAX_TOKEN_LENGTH_CHARS: Final = 8192
 
 
@@ -74,7 +74,7 @@ class AwsStsTokenProvider:
     @staticmethod
     def _apply_aws_debug(aws_debug: str) -> None:
         if aws_debug == AWS_DEBUG_CONSOLE:
-            boto3.set_stream_logger(_BOTOCORE_LOGGER_NAME, logging.DEBUG)
+            boto3.set_stream_logger(LOGGER, logging.DEBUG)
 
     def token(self, oauthbearer_config: str = "") -> tuple[str, float, str, dict[str, str]]:
         """(token, seconds since 1970 at which it ends, principal, extensions), as `oauth_cb` gives them.
@@ -86,13 +86,9 @@ class AwsStsTokenProvider:
             ValueError: the answer has no token, no end, or a token that is no JWT with a subject.
             botocore.exceptions.ClientError: STS refuses.
         """
-        request: dict[str, Any] = {
-            "Audience": [self._cfg.audience],
-            "SigningAlgorithm": self._cfg.signing_algorithm,
-            "DurationSeconds": self._cfg.duration_seconds,
-        }
-        if self._cfg.tags:
-            request["Tags"] = [{"Key": key, "Value": value} for key, value in self._cfg.tags.items()]
+        request = web_identity_request(
+            self._cfg.audience, self._cfg.signing_algorithm, self._cfg.duration_seconds, self._cfg.tags
+        )
         answer = self._sts.get_web_identity_token(**request)
         jwt, ends = answer.get("WebIdentityToken"), answer.get("Expiration")
         if not isinstance(jwt, str) or not jwt:

@@ -5,7 +5,7 @@ Knows no property. Source: librdkafka's CONFIGURATION.md and observed answers.
 
 from __future__ import annotations
 
-from kafka_core.oidc.pairs import fields_of
+from kserdes_base.fields import fields_of
 
 __all__ = ["parse_key_values", "split"]
 

@@ -11,18 +11,20 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 
-from registry.client.config import masked
+from kserdes_base.masking import masked
+from kserdes_base.oauth.renewal import REFRESH_AT
+from kserdes_base.oauth.requests import AZURE_HEADERS, AZURE_TOKENS, CLIENT_CREDENTIALS
+from kserdes_base.retries import full_jitter as full_jitter_of
 from registry.errors import OAuthTokenError
 
 Response = httpx.Response
 BasicAuth = httpx.BasicAuth
 Fields = dict[str, str]
-AZURE_URL: Final = "http://169.254.169.254/metadata/identity/oauth2/token"
 
 
 def normalize_identity_pool(identity_pool_raw: str | list[str] | None) -> str | None:
@@ -42,7 +44,7 @@ def normalize_identity_pool(identity_pool_raw: str | list[str] | None) -> str | 
 
 def full_jitter(base_delay_ms: int, max_delay_ms: int, retries_attempted: int) -> float:
     """A random pause before the next try, in milliseconds: its bound doubles with each try, up to a limit."""
-    return random.random() * min(base_delay_ms * 2.0**retries_attempted, max_delay_ms)
+    return full_jitter_of(base_delay_ms, max_delay_ms, retries_attempted, random.random)
 
 
 def _bearer_fields(token: str, logical_cluster: str, identity_pool: str | None) -> Fields:
@@ -134,7 +136,7 @@ class Kept:
         self.retries_max_wait_ms = retries_max_wait_ms
         self.token = ""
         self.token_object: dict[str, Any] = {}
-        self.token_expiry_threshold = 0.8
+        self.token_expiry_threshold = REFRESH_AT
 
     def token_expired(self) -> bool:
         """Whether less than a fifth of the token's life is left."""
@@ -275,7 +277,7 @@ class OAuthClient(ByCredentials, AbstractOAuthClient):
     grant = BlockingGrant
 
     def fetch_token(self) -> str:
-        self.token_object = self.client.fetch_token(url=self.token_endpoint, grant_type="client_credentials")
+        self.token_object = self.client.fetch_token(url=self.token_endpoint, grant_type=CLIENT_CREDENTIALS)
         return str(self.token_object["access_token"])
 
 
@@ -285,7 +287,7 @@ class AsyncOAuthClient(ByCredentials, AsyncAbstractOAuthClient):
     grant = AsyncGrant
 
     async def fetch_token(self) -> str:
-        self.token_object = await self.client.fetch_token(url=self.token_endpoint, grant_type="client_credentials")
+        self.token_object = await self.client.fetch_token(url=self.token_endpoint, grant_type=CLIENT_CREDENTIALS)
         return str(self.token_object["access_token"])
 
 
@@ -307,7 +309,7 @@ class OAuthAzureIMDSClient(ByMetadata, AbstractOAuthClient):
     connect = httpx.Client
 
     def fetch_token(self) -> str:
-        self.token_object = self.client.get(self.token_endpoint, headers=[("Metadata", "true")]).json()
+        self.token_object = self.client.get(self.token_endpoint, headers=AZURE_HEADERS).json()
         return str(self.token_object["access_token"])
 
 
@@ -317,7 +319,7 @@ class AsyncOAuthAzureIMDSClient(ByMetadata, AsyncAbstractOAuthClient):
     connect = httpx.AsyncClient
 
     async def fetch_token(self) -> str:
-        self.token_object = (await self.client.get(self.token_endpoint, headers=[("Metadata", "true")])).json()
+        self.token_object = (await self.client.get(self.token_endpoint, headers=AZURE_HEADERS)).json()
         return str(self.token_object["access_token"])
 
 
@@ -389,7 +391,7 @@ class AbstractOAuthBearerOIDCAzureIMDSFieldProviderBuilder(AbstractOAuthBearerFi
 
     def __init__(self, conf: dict[str, Any]) -> None:
         super().__init__(conf)
-        self.token_endpoint = AZURE_URL
+        self.token_endpoint = AZURE_TOKENS
 
     def _validate(self) -> None:
         super()._validate()

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from kserdes_base.oauth.requests import TokenRequest
 from registry.client.aio import AsyncSchemaRegistryClient
 from registry.client.blocking import SchemaRegistryClient
-from registry.client.config import ClientConfig, TokenRequest
+from registry.client.config import ClientConfig
 
 
 def test_defaults() -> None:

@@ -6,11 +6,12 @@ import threading
 import pytest
 
 from kafka_core.aio.net import tokens as module
-from kafka_core.aio.net.tokens import NEW_S, TokenSource
+from kafka_core.aio.net.tokens import TokenSource
 from kafka_core.clock import ManualClock
 from kafka_core.config import Role, parse
 from kafka_core.errors import AuthError
 from kafka_core.wire.sasl import Token
+from kserdes_base.oauth.renewal import NEW_S
 from tests.faults.loop import on_loop, outcome, properties_of, until
 
 

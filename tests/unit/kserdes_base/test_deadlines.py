@@ -1,4 +1,4 @@
-"""registry.client.deadlines: an answer is bounded as a whole, from its first byte on."""
+"""kserdes_base.deadlines: an answer is bounded as a whole, from its first byte on."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from collections.abc import Iterable
 import httpx
 import pytest
 
+from kserdes_base import deadlines
 from registry import AsyncSchemaRegistryClient, SchemaRegistryClient, TransportError
-from registry.client import deadlines, exchange
+from registry.client import exchange
 from tests.faults.listener import listening
 
 HANG_S = 60.0
@@ -85,13 +86,13 @@ def test_httpx_that_has_changed_inside_is_told_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(deadlines, "bound", lambda client: 0)
-    exchange.tell_of_changes.cache_clear()
+    deadlines.tell_of_changes.cache_clear()
     with caplog.at_level(logging.WARNING, "registry"):
         for _ in range(2):
             SchemaRegistryClient({"url": "http://127.0.0.1:1"}).close()
             answer = httpx.Response(200, content=b"x", extensions={"network_stream": object()})
             assert list(exchange.OnlyAnswer(answer)) == [b"x"]
-    exchange.tell_of_changes.cache_clear()
+    deadlines.tell_of_changes.cache_clear()
     assert [record.getMessage().partition(": ")[2] for record in caplog.records] == [
         "an answer that comes slowly is not bounded as a whole",
         "an extra answer of a server or a proxy may be taken for another's",

@@ -1,24 +1,32 @@
-"""A bound for an answer as a whole: httpx bounds each read alone, so that a peer that gives a byte now and then holds a
-caller for hours, with the first lines of an answer (a body is bounded by `exchange.Body`) or a proxy's CONNECT.
+"""A bound for an answer as a whole, for whoever asks with httpx: the registry's clients and token requests.
 
-Must not know of registries. Nothing public says when an answer has to be there: the streams that httpx's transports
-read from are wrapped (`tests/unit/registry/client/test_deadlines.py` fails where httpx has them elsewhere).
+httpx bounds each read alone, so that a peer that gives a byte now and then holds a caller for hours, with the first
+lines of an answer, with its body or with a proxy's CONNECT.
+
+Must not know what is asked, and does not load httpx: who has one of its clients has loaded it. Nothing public says when
+an answer has to be there: the streams that httpx's transports read from are wrapped
+(`tests/unit/kserdes_base/test_deadlines.py` fails where httpx has them elsewhere).
 """
 
 from __future__ import annotations
 
+import functools
+import logging
+import socket
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import httpx
+if TYPE_CHECKING:
+    import httpx
 
 NO_DEADLINE: Final = float("inf")
 TRANSPORT, PROXIES, POOL, BACKEND = "_transport", "_mounts", "_pool", "_network_backend"
 """From httpx's client to what opens httpcore's connections."""
-_deadline_s: ContextVar[float] = ContextVar("registry_deadline_s", default=NO_DEADLINE)
+_deadline_s: ContextVar[float] = ContextVar("kserdes_deadline_s", default=NO_DEADLINE)
 
 
 @contextmanager
@@ -38,8 +46,10 @@ def bound(client: httpx.Client | httpx.AsyncClient) -> int:
         client: made by us, with transports of httpx's own.
 
     Returns:
-        How many of its transports were found.
+        How many of its transports were found; where none was, `tell_of_changes` is due.
     """
+    import httpx
+
     kind = _AsyncBackend if isinstance(client, httpx.AsyncClient) else _Backend
     found = 0
     for transport in (getattr(client, TRANSPORT, None), *getattr(client, PROXIES, {}).values()):
@@ -51,6 +61,28 @@ def bound(client: httpx.Client | httpx.AsyncClient) -> int:
     return found
 
 
+@functools.cache
+def tell_of_changes(log: logging.Logger, loss: str) -> None:
+    """Warns, once for each loss, that httpx is not inside as kserdes knows it.
+
+    Args:
+        log: of the package that asks.
+        loss: what does not work for that.
+    """
+    import httpx
+
+    log.warning("httpx %s is not inside as this version of kserdes knows it: %s", httpx.__version__, loss)
+
+
+def check() -> None:
+    """Between the parts of an answer, for transports that `bound` has not found.
+
+    Raises:
+        httpx.ReadTimeout: the time is over.
+    """
+    _left_s(None)
+
+
 def _left_s(timeout_s: float | None) -> float | None:
     """The rest of a time-out, in seconds.
 
@@ -59,10 +91,40 @@ def _left_s(timeout_s: float | None) -> float | None:
     """
     left_s = _deadline_s.get() - time.monotonic()
     if left_s <= 0:
+        import httpx
+
         raise httpx.ReadTimeout("the answer is not complete in time")
     if left_s == NO_DEADLINE:
         return timeout_s
     return left_s if timeout_s is None else min(left_s, timeout_s)
+
+
+@contextmanager
+def _cut(connection: socket.socket, left_s: float | None) -> Iterator[None]:
+    """Shuts a connection down when the time of what is done inside is over.
+
+    Blocking TLS inside TLS (by an https proxy) is several reads for httpcore, and each of them has the whole time-out.
+
+    Raises:
+        httpx.ReadTimeout: it was over.
+    """
+    if left_s is None:
+        yield
+        return
+    timer = threading.Timer(left_s, _shut, (connection,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        check()  # the error of a connection that was shut down would say something else
+
+
+def _shut(connection: socket.socket) -> None:
+    with suppress(OSError):  # it is closed already
+        # Not SSLSocket's own: that takes the TLS state away from the thread that reads.
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
 class _Wrapped:
@@ -84,7 +146,19 @@ class _Stream(_Wrapped):
         self._inside.write(buffer, _left_s(timeout))
 
     def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> _Stream:
-        return _Stream(self._inside.start_tls(ssl_context, server_hostname, _left_s(timeout)))
+        left_s = _left_s(timeout)
+        if self._inside.get_extra_info("ssl_object") is None:
+            return _Stream(self._inside.start_tls(ssl_context, server_hostname, left_s))
+        with _cut(self._inside.get_extra_info("socket"), left_s):
+            return _TlsInTlsStream(self._inside.start_tls(ssl_context, server_hostname, left_s))
+
+
+class _TlsInTlsStream(_Stream):
+    """A stream that is TLS inside TLS."""
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        with _cut(self._inside.get_extra_info("socket"), _left_s(timeout)):
+            return super().read(max_bytes, timeout)
 
 
 class _Backend(_Wrapped):
