@@ -26,6 +26,7 @@ from kafka_core.oidc.aws import aws_tokens, settings_of
 from kafka_core.oidc.pairs import pairs_of
 from kafka_core.oidc.provider import MAX_ANSWER_BYTES, TokenEndpoint, extensions_of
 from kafka_core.wire.sasl import Token
+from kserdes_base import deadlines
 from tests.identity_provider import IdentityProvider, identity_provider, unsigned_jwt
 
 PREFIX = "sasl.oauthbearer."
@@ -122,6 +123,39 @@ def test_an_endpoint_that_drips_over_tls_is_left(monkeypatch: pytest.MonkeyPatch
         assert not thread.is_alive()
 
 
+@pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\nX-Long: ", b""], ids=["CONNECT", "a handshake"])
+def test_an_endpoint_over_tls_that_never_answers_is_left(monkeypatch: pytest.MonkeyPatch, head: bytes) -> None:
+    monkeypatch.setattr("kafka_core.oidc.provider.TIMEOUT_S", 0.3)
+    for name in ("HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    record = b"\x16\x03\x03\x40\x00"  # the head of a long one of a handshake
+    with dripping(head or record) as url:
+        if head:  # of a proxy
+            monkeypatch.setenv("HTTPS_PROXY", url.removesuffix("/token"))
+        asked = "https://issuer.invalid/" if head else url.replace("http:", "https:")
+        with pytest.raises(NetworkError, match="did not answer within"):
+            fetch(**secret(asked))
+
+
+def test_httpx_that_has_changed_inside_is_told_and_bodies_are_left_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("kafka_core.oidc.provider.TIMEOUT_S", 0.3)
+    monkeypatch.setattr(deadlines, "bound", lambda client: 0)
+    deadlines.tell_of_changes.cache_clear()
+    for _ in range(2):
+        with (
+            dripping(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n") as url,
+            pytest.raises(NetworkError, match="did not answer within"),
+        ):
+            fetch(**secret(url))
+    deadlines.tell_of_changes.cache_clear()
+    assert [(record.name, record.getMessage().partition(": ")[2]) for record in caplog.records] == [
+        ("kafka_core.oidc", "a token endpoint that answers slowly is not left in time")
+    ]
+
+
 # ---- client credentials
 
 
@@ -163,6 +197,8 @@ def test_a_token_that_is_no_jwt_ends_when_the_answer_says(provider: IdentityProv
     [
         (b"no json", "not JSON"),
         (b"\xff\xfe", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        ({"access_token": f"a.{'W1tb' * 30_000}.c"}, "the token has no expiry"),
         ([], "no access_token"),
         ({}, "no access_token"),
         ({"access_token": 3}, "no access_token"),
@@ -539,6 +575,14 @@ def test_malformed_extensions(text: str) -> None:
 def test_endpoints_that_are_no_url(url: str) -> None:
     with pytest.raises(ConfigError, match=f"{PREFIX}token.endpoint.url"):
         fetch(**secret(url))
+
+
+@pytest.mark.parametrize("url", ["http://user:geheim/x@host/", "http://user:geheim@[::1/", "http://u:geheim@h℀/"])
+def test_an_endpoint_that_is_no_url_is_not_quoted(url: str) -> None:
+    with pytest.raises(ConfigError, match=f"{PREFIX}token.endpoint.url must be an http or https URL") as caught:
+        fetch(**secret(url))
+    assert "geheim" not in str(caught.value)
+    assert caught.value.__cause__ is None
 
 
 def test_authorities_that_can_not_be_read(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from registry.client.auth import Anonymous, Basic, Bearer, Credentials, OAuth, credentials
 from registry.client.config import ClientConfig
 from registry.client.steps import Reply, Unreachable
-from registry.errors import TransportError
+from registry.errors import OAuthTokenError, TransportError
 from tests.unit.registry.client.driving import Driver
 
 
@@ -164,6 +164,22 @@ def test_token_refusals_are_raised_at_once(reply: Reply, text: str) -> None:
         ask(driver, configured(driver, **OAUTH))
     assert len(driver.sent) == 1
     assert "geheim" not in str(caught.value) + repr(caught.value)
+
+
+def test_a_refusal_that_repeats_a_secret_is_not_shown() -> None:
+    basic = base64.b64encode(b"me%3Atoo:geheim%2F%25").decode()
+    for echo in ("geheim/%", "geheim%2F%25", basic, f"eyJhbGciOiJub25lIn0.{'x' * 20}.", "x" * 40):
+        for body in ({"error": f"no {echo}"}, {"error": "invalid_client", "error_description": f"not {echo}"}):
+            driver = Driver([Reply(401, json.dumps(body).encode())])
+            with pytest.raises(OAuthTokenError, match=r"\(HTTP 401\): (no|invalid_client: not) …$") as caught:
+                ask(driver, configured(driver, **OAUTH))
+            assert echo not in str(caught.value) + repr(caught.value)
+
+
+def test_a_life_that_is_no_number_is_refused() -> None:
+    driver = Driver([Reply(200, b'{"access_token": "geheim", "expires_in": true}')])
+    with pytest.raises(OAuthTokenError, match="HTTP 200"):
+        ask(driver, configured(driver, **OAUTH))
 
 
 def test_a_token_without_a_life_is_renewed_now_and_then() -> None:

@@ -115,6 +115,15 @@ def test_no_secret_in_repr() -> None:
     assert "geheim" not in repr(ClientConfig.parse({"url": "http://alice:geheim@a"}))
 
 
+def test_no_secret_of_a_token_endpoint_is_in_repr() -> None:
+    names = ("client.id", "client.secret", "scope")
+    conf = {"bearer.auth.credentials.source": "OAUTHBEARER", **{f"bearer.auth.{name}": "x" for name in names}}
+    url = "https://user:geheim@issuer/token?key=geheim"
+    config = ClientConfig.parse({"url": "http://a", **conf, "bearer.auth.issuer.endpoint.url": url})
+    assert "geheim" not in repr(config)
+    assert "https://issuer/token" in repr(config)
+
+
 def test_a_bad_url_is_not_repeated_in_the_error() -> None:
     with pytest.raises(ValueError) as caught:
         ClientConfig.parse({"url": "htp://alice:geheim@a"})
