@@ -33,6 +33,7 @@ from kafka_core.broker.telemetry.subscriptions import Telemetry
 from kafka_core.broker.transactions import TransactionCoordinator
 from kafka_core.clock import Clock
 from kafka_core.protocol import ZERO_UUID
+from kserdes_base.java_hash import java_hash
 
 _COORDINATOR_PARTITIONS = 50
 
@@ -168,7 +169,7 @@ class ClusterState:
     def coordinator_of(self, key: str) -> Node | None:
         """The coordinator of a group or transactional id: fixed by its name, the next living one if that is down."""
         nodes = list(self.nodes.values())
-        slot = _java_hash(key) % _COORDINATOR_PARTITIONS
+        slot = (java_hash(key) & 0x7FFFFFFF) % _COORDINATOR_PARTITIONS
         turns = [nodes[(slot + step) % len(nodes)] for step in range(len(nodes))]
         return next((node for node in turns if node.alive), None)
 
@@ -454,12 +455,3 @@ def _consumer_group_settings(config: BrokerConfig) -> ConsumerGroupSettings:
         upgrades=policy in ("bidirectional", "upgrade"),
         downgrades=policy in ("bidirectional", "downgrade"),
     )
-
-
-def _java_hash(text: str) -> int:
-    """`String.hashCode() & 0x7fffffff`, which picks the coordinator's partition in Apache Kafka."""
-    value = 0
-    units = text.encode("utf-16-be")
-    for high, low in zip(units[::2], units[1::2], strict=True):
-        value = (31 * value + (high << 8 | low)) & 0xFFFFFFFF
-    return value & 0x7FFFFFFF

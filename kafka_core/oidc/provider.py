@@ -22,7 +22,7 @@ from kafka_core.wire.sasl import Token
 from kafka_core.wire.sasl.oauthbearer import is_extension
 from kserdes_base import deadlines
 from kserdes_base.masking import masked, without_secrets
-from kserdes_base.oauth.answers import claims_of, excerpt_of, fields_of, seconds_of, token_in
+from kserdes_base.oauth.answers import claims_of, excerpt_of, object_of, seconds_of, token_in
 from kserdes_base.oauth.requests import JWT_BEARER, TokenRequest, instance_metadata
 from kserdes_base.retries import MAY_PASS
 
@@ -100,7 +100,7 @@ class TokenEndpoint:
     def _token_of(self, answer: bytes, now_s: float) -> Token:
         """The token in an answer. Raises AuthError as `__call__`; the text does not show the token."""
         try:
-            fields = fields_of(answer)
+            fields = object_of(answer)
         except ValueError:
             raise AuthError("the token endpoint's answer is not JSON") from None
         value = token_in(fields)

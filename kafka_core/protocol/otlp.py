@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
+from kserdes_base.varint import uvarint
+
 _DOUBLE: Final = struct.Struct("<d")
 _FIXED64: Final = struct.Struct("<Q")
 _VARINT, _FIXED, _BYTES = 0, 1, 2
@@ -64,7 +66,7 @@ def _metric(name: str, points: Sequence[Metric], time_ns: int) -> bytes:
     if temporality is None:
         return _text(1, name) + _message(5, data)
     monotonic = _tag(3, _VARINT) + b"\x01"
-    return _text(1, name) + _message(7, data + _tag(2, _VARINT) + _varint(temporality) + monotonic)
+    return _text(1, name) + _message(7, data + _tag(2, _VARINT) + uvarint(temporality) + monotonic)
 
 
 def _point(point: Metric, time_ns: int) -> bytes:
@@ -83,17 +85,8 @@ def _text(field: int, value: str) -> bytes:
 
 
 def _message(field: int, body: bytes) -> bytes:
-    return _tag(field, _BYTES) + _varint(len(body)) + body
+    return _tag(field, _BYTES) + uvarint(len(body)) + body
 
 
 def _tag(field: int, kind: int) -> bytes:
     return bytes((field << 3 | kind,))
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)

@@ -17,7 +17,7 @@ LONGEST_TEXT: Final = 200
 """Characters of an endpoint's refusal that are shown."""
 
 
-def fields_of(answer: str | bytes) -> dict[str, Any]:
+def object_of(answer: str | bytes) -> dict[str, Any]:
     """The fields of an answer; none where it is JSON of another kind than an object.
 
     Raises:
@@ -53,7 +53,7 @@ def claims_of(token: str) -> dict[str, Any]:
     if len(parts) != 3:
         return {}
     try:
-        return fields_of(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+        return object_of(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
     except ValueError:
         return {}
 
@@ -68,7 +68,7 @@ def reason_of(answer: bytes, secrets: Collection[str]) -> str | None:
         secrets: what must not be shown (`TokenRequest.secrets`).
     """
     try:
-        fields = fields_of(answer.decode("utf-8", "replace"))
+        fields = object_of(answer.decode("utf-8", "replace"))
     except ValueError:
         return None
     said = [fields.get(name) for name in ("error", "error_description")]
@@ -83,7 +83,7 @@ def excerpt_of(answer: bytes, secrets: Collection[str]) -> str:
         return reason
     text = answer.decode("utf-8", "replace")
     try:
-        fields = fields_of(text)
+        fields = object_of(text)
     except ValueError:
         fields = {}
     if fields:

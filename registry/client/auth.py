@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from kserdes_base.headers import basic_header, fits_header
 from kserdes_base.masking import masked
-from kserdes_base.oauth.answers import fields_of, reason_of, seconds_of, token_in
+from kserdes_base.oauth.answers import object_of, reason_of, seconds_of, token_in
 from kserdes_base.oauth.renewal import may_be_withdrawn, renewal_s
 from kserdes_base.oauth.requests import TokenRequest
 from kserdes_base.retries import full_jitter
@@ -196,7 +196,7 @@ class OAuth:
 
     def _keep(self, reply: Reply, asked_at_s: float) -> None:
         try:
-            fields = fields_of(reply.body)
+            fields = object_of(reply.body)
         except ValueError:
             fields = {}
         token, said = token_in(fields), fields.get("expires_in")

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import Final
 
+from kserdes_base.varint import uvarint
 from serdes.errors import SerializationError
 
 MAGIC: Final = 0
@@ -77,16 +78,7 @@ def pack_indexes(indexes: Sequence[int], zigzag: bool = True) -> bytes:
     """
     if list(indexes) == [0]:
         return b"\x00"
-    return b"".join(_varint(number << 1 if zigzag else number) for number in (len(indexes), *indexes))
-
-
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
+    return b"".join(uvarint(number << 1 if zigzag else number) for number in (len(indexes), *indexes))
 
 
 def unpack_indexes(data: bytes, at: int, zigzag: bool = True) -> tuple[list[int], int]:

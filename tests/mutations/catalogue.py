@@ -34,21 +34,21 @@ class Mutation:
 MUTATIONS: Final = (
     Mutation(
         "a number at its upper bound plus one is taken",
-        "kserdes_base/reading.py",
+        "kserdes_base/config/reading.py",
         "if not low <= value <= high or",
         "if not low <= value or",
         ("tests/unit/kserdes_base",),
     ),
     Mutation(
         "a secret value is shown in a refusal",
-        "kserdes_base/reading.py",
+        "kserdes_base/config/reading.py",
         "if secret or not isinstance(raw, str | int | float):",
         "if not isinstance(raw, str | int | float | dict | list | bytes):",
         ("tests/unit/kserdes_base",),
     ),
     Mutation(
         "the nearest name is not looked for in other case",
-        "kserdes_base/table.py",
+        "kserdes_base/config/table.py",
         'return name.lower().replace("_", ".")',
         'return name.replace("_", ".")',
         ("tests/unit/kserdes_base",),
@@ -324,6 +324,20 @@ MUTATIONS: Final = (
         ("tests/unit/registry/client/test_delivery.py",),
     ),
     Mutation(
+        "TLS inside TLS has no deadline",
+        "kserdes_base/deadlines.py",
+        "    timer.start()\n",
+        "",
+        ("tests/unit/kserdes_base/test_deadlines.py",),
+    ),
+    Mutation(
+        "what a token endpoint repeats of a secret is shown",
+        "kserdes_base/masking.py",
+        "text = text.replace(secret, HIDDEN)",
+        "text = text.replace(secret, secret)",
+        ("tests/unit/kserdes_base/test_masking.py", "tests/unit/registry/client/test_auth.py"),
+    ),
+    Mutation(
         "a token with letters that no header takes is sent",
         "registry/client/auth.py",
         "        if not fits_header(token):\n",
@@ -332,10 +346,11 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "user info in the URL is kept where it is shown",
-        "registry/client/config.py",
+        "kserdes_base/masking.py",
         'parts.netloc.rpartition("@")[2], parts.path, "", ""))',
         'parts.netloc, parts.path, "", ""))',
         (
+            "tests/unit/kserdes_base/test_masking.py",
             "tests/unit/registry/client/test_config.py",
             "tests/unit/registry/client/test_delivery.py",
         ),

@@ -12,6 +12,7 @@ import functools
 from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, Final, TypeAlias, TypeGuard
 
+from kserdes_base.java_hash import java_hash
 from registry.schemas.json.classic import dumps_sorted
 from registry.schemas.json.model import (
     NODES,
@@ -107,16 +108,13 @@ def _java_order(names: Mapping[str, Any]) -> list[str]:
     size = 16
     while len(names) > size * 3 // 4:
         size *= 2
-    return sorted(names, key=lambda name: _java_hash(name) & (size - 1))
+    return sorted(names, key=lambda name: _map_hash(name) & (size - 1))
 
 
 @functools.lru_cache(maxsize=10_000)
-def _java_hash(name: str) -> int:
+def _map_hash(name: str) -> int:
     """The hash of a string, with its upper bits mixed into the lower ones as `HashMap` does."""
-    units = name.encode("utf-16-be", "surrogatepass")
-    value = 0
-    for high, low in zip(units[::2], units[1::2], strict=True):
-        value = (value * 31 + (high << 8) + low) & 0xFFFFFFFF
+    value = java_hash(name)
     return value ^ value >> 16
 
 

@@ -6,21 +6,21 @@ import json
 
 import pytest
 
-from kserdes_base.oauth.answers import LONGEST_TEXT, claims_of, excerpt_of, fields_of, reason_of, seconds_of, token_in
+from kserdes_base.oauth.answers import LONGEST_TEXT, claims_of, excerpt_of, object_of, reason_of, seconds_of, token_in
 from tests.identity_provider import unsigned_jwt
 
 DEEP = b"[" * 100_000
 
 
 def test_fields_of_an_object() -> None:
-    assert fields_of(b'{"a": 1}') == {"a": 1}
-    assert fields_of(b"[1]") == {}
+    assert object_of(b'{"a": 1}') == {"a": 1}
+    assert object_of(b"[1]") == {}
 
 
 @pytest.mark.parametrize("answer", [b"", b"<html>", b"\xff\xfe", DEEP])
 def test_what_is_no_json_is_refused(answer: bytes) -> None:
     with pytest.raises(ValueError, match=r".+"):
-        fields_of(answer)
+        object_of(answer)
 
 
 @pytest.mark.parametrize(("token", "found"), [("t", "t"), ("", None), (5, None), (None, None)])
