@@ -1,4 +1,4 @@
-"""HTTP exchanges, for both shells: TLS, the transport of `mock://`, bounded bodies, errors translated.
+"""HTTP exchanges, for both kinds of connections: the transport of `mock://`, bounded bodies, errors translated.
 
 Must not wait for anything.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import ssl
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ import httpx
 from kserdes_base.config.errors import PropertyError
 from registry.client.config import ClientConfig
 from registry.client.steps import Unreachable
-from registry.errors import TransportError
 from registry.limits import MAX_ANSWER_BYTES
 
 if TYPE_CHECKING:
@@ -33,43 +31,10 @@ ADVICE = {
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
-class MissingFileError(ValueError, FileNotFoundError):
-    """A TLS file of the configuration is not there."""
-
-
-class UnusableFileError(ValueError, ssl.SSLError):
-    """A TLS file of the configuration has the wrong content."""
-
-
 @functools.cache
 def tell_of_changes(loss: str) -> None:
     """Warns, once, that httpx is not as this package knows it inside."""
     log.warning("httpx %s is not inside as this version of kserdes knows it: %s", httpx.__version__, loss)
-
-
-def tls_context(config: ClientConfig) -> ssl.SSLContext | bool:
-    """The TLS context for httpx.
-
-    Raises:
-        ValueError: a file can't be read; it is a FileNotFoundError, too, if it is not there, and an ssl.SSLError if it
-            is not PEM, as confluent_kafka raises them.
-    """
-    if config.verify and config.ca_location is None and config.certificate_location is None:
-        return True
-    try:
-        context = ssl.create_default_context(cafile=config.ca_location)
-        if config.certificate_location is not None:
-            context.load_cert_chain(config.certificate_location, config.key_location, config.key_password)
-    except OSError as error:
-        files = [str(name) for name in (config.ca_location, config.certificate_location, config.key_location) if name]
-        kind: type[ValueError] = ValueError
-        if isinstance(error, FileNotFoundError | ssl.SSLError):
-            kind = UnusableFileError if isinstance(error, ssl.SSLError) else MissingFileError
-        raise kind(f"the TLS files of the registry client ({', '.join(files)}) can't be used: {error}") from error
-    if not config.verify:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
 
 
 def unusable_proxy(config: ClientConfig, error: Exception) -> PropertyError:
@@ -104,11 +69,6 @@ def unreachable(error: httpx.RequestError | httpx.InvalidURL) -> Unreachable:
         reason = f"timed out ({type(error).__name__})"
     reason += next((f"; {advice}" for cause, advice in ADVICE.items() if cause in reason), "")
     return Unreachable(reason, sent=not isinstance(error, (*NOT_SENT, httpx.InvalidURL)), cause=error)
-
-
-def closed() -> TransportError:
-    """The error of calls on a client that is closed."""
-    return TransportError(-1, -1, "the registry client is closed")
 
 
 class OnlyAnswer(httpx.SyncByteStream, httpx.AsyncByteStream):
