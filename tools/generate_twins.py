@@ -20,6 +20,7 @@ TWINS = {
     "kafka_core/aio/sharing/share_calls.py": "kafka_core/sync/share_calls.py",
     "kafka_core/aio/producing/transaction_calls.py": "kafka_core/sync/transaction_calls.py",
     "registry/client/aio_operations.py": "registry/client/operations.py",
+    "registry/client/aio_connections.py": "registry/client/connections.py",
     "registry/client/aio_dek.py": "registry/client/dek.py",
     "registry/client/aio_shell.py": "registry/client/shell.py",
 }
@@ -33,6 +34,7 @@ NAMES = {
     "AIOTransactionCalls": "TransactionCalls",
     "AsyncBaseTransport": "BaseTransport",
     "AsyncClient": "Client",
+    "AsyncConnections": "Connections",
     "AsyncDekRegistryClient": "DekRegistryClient",
     "AsyncOperations": "Operations",
     "AsyncSchemaRegistryClient": "SchemaRegistryClient",
@@ -45,6 +47,7 @@ NAMES = {
     "ask_async": "ask",
     "asyncio": "blocking",
     "registry.client.aio": "registry.client.blocking",
+    "registry.client.aio_connections": "registry.client.connections",
     "registry.client.aio_operations": "registry.client.operations",
 }
 WORDS = re.compile(r"(?<![\w.])(" + "|".join(map(re.escape, sorted(NAMES, key=len, reverse=True))) + r")(?!\w)")

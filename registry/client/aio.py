@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from registry.client.aio_shell import AsyncShell
-from registry.client.exchange import closed
+from registry.client.base import closed
 from registry.client.steps import Reply, Send, Share, Unreachable
 from registry.errors import SchemaRegistryError, TransportError
 
@@ -59,7 +59,7 @@ class AsyncSchemaRegistryClient(AsyncShell):
         self._settle_in()
         for task in list(self._flights.values()):
             task.cancel()
-        await self._http.aclose()
+        await self._disconnect()
 
     def _settle_in(self) -> None:
         """Makes the running loop this client's, if the one before does not run any more.
@@ -70,16 +70,16 @@ class AsyncSchemaRegistryClient(AsyncShell):
             TransportError: that one runs, on another thread, and there are connections.
         """
         loop, before = asyncio.get_running_loop(), self._loop
-        if loop is before or self._http.is_closed:
+        if loop is before or self._is_closed():
             return
         if before is not None and before.is_running():
-            if self._transport is None:
+            if self._has_network:
                 text = "the registry client belongs to another event loop, which runs: make one for each"
                 raise TransportError(-1, -1, text)
             return
         if before is not None:
             self._flights = {}
-            self._connect()
+            self._connections = None
         self._loop = loop
 
     # --- how it waits
@@ -112,7 +112,7 @@ class AsyncSchemaRegistryClient(AsyncShell):
         except SchemaRegistryError as error:
             raise copy.copy(error) from error
         except asyncio.CancelledError:
-            if task.cancelled() and self._http.is_closed:  # by `aclose`: the caller's own task is not cancelled
+            if task.cancelled() and self._is_closed():  # by `aclose`: the caller's own task is not cancelled
                 raise closed() from None
             raise
 

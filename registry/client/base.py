@@ -11,6 +11,12 @@ from typing import Any
 
 from registry.client.cache import Listener, SchemaCaches
 from registry.client.config import ClientConfig
+from registry.errors import TransportError
+
+
+def closed() -> TransportError:
+    """The error of calls on a client that is closed."""
+    return TransportError(-1, -1, "the registry client is closed")
 
 
 class ClientBase(ABC):
@@ -20,8 +26,6 @@ class ClientBase(ABC):
     _conf: dict[str, object]
     _urls: tuple[str, ...]
     _caches: SchemaCaches
-    _tls: Any
-    _http: Any
     _drive: Any
 
     def __repr__(self) -> str:

@@ -82,12 +82,11 @@ class SchemaRegistryClient(Shell):
 
     def _after_fork(self) -> None:
         """Starts anew in a child (see `share_no_fork`); a closed client stays closed."""
-        was_closed, listeners = self._http.is_closed, self._caches.listeners_after_fork()
+        was_closed, listeners = self._is_closed(), self._caches.listeners_after_fork()
         self._open()
         for listener in listeners:
             self._caches.tell(listener)
-        if was_closed:
-            self._http.close()
+        self._ended = was_closed
 
     @staticmethod
     def new_client(conf: Mapping[str, object]) -> SchemaRegistryClient:
@@ -96,7 +95,7 @@ class SchemaRegistryClient(Shell):
 
     def close(self) -> None:
         """Closes all connections. Calls after it raise."""
-        self._http.close()
+        self._disconnect()
 
     # --- how it waits
 

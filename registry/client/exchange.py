@@ -1,4 +1,4 @@
-"""HTTP exchanges, for both shells: TLS, the transport of `mock://`, bounded bodies, errors translated.
+"""HTTP exchanges, for both kinds of connections: the transport of `mock://`, bounded bodies, errors translated.
 
 Must not wait for anything.
 """
@@ -6,17 +6,15 @@ Must not wait for anything.
 from __future__ import annotations
 
 import logging
-import ssl
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import httpx
 
 from kserdes_base.config.errors import PropertyError
-from kserdes_base.deadlines import tell_of_changes
+from kserdes_base.deadlines import check, tell_of_changes
 from registry.client.config import ClientConfig
 from registry.client.steps import Unreachable
-from registry.errors import TransportError
 from registry.limits import MAX_ANSWER_BYTES
 
 if TYPE_CHECKING:
@@ -31,39 +29,6 @@ ADVICE = {
 }
 """OpenSSL's reason for a failed handshake → what to look at."""
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
-
-
-class MissingFileError(ValueError, FileNotFoundError):
-    """A TLS file of the configuration is not there."""
-
-
-class UnusableFileError(ValueError, ssl.SSLError):
-    """A TLS file of the configuration has the wrong content."""
-
-
-def tls_context(config: ClientConfig) -> ssl.SSLContext | bool:
-    """The TLS context for httpx.
-
-    Raises:
-        ValueError: a file can't be read; it is a FileNotFoundError, too, if it is not there, and an ssl.SSLError if it
-            is not PEM, as confluent_kafka raises them.
-    """
-    if config.verify and config.ca_location is None and config.certificate_location is None:
-        return True
-    try:
-        context = ssl.create_default_context(cafile=config.ca_location)
-        if config.certificate_location is not None:
-            context.load_cert_chain(config.certificate_location, config.key_location, config.key_password)
-    except OSError as error:
-        files = [str(name) for name in (config.ca_location, config.certificate_location, config.key_location) if name]
-        kind: type[ValueError] = ValueError
-        if isinstance(error, FileNotFoundError | ssl.SSLError):
-            kind = UnusableFileError if isinstance(error, ssl.SSLError) else MissingFileError
-        raise kind(f"the TLS files of the registry client ({', '.join(files)}) can't be used: {error}") from error
-    if not config.verify:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
 
 
 def unusable_proxy(config: ClientConfig, error: Exception) -> PropertyError:
@@ -98,11 +63,6 @@ def unreachable(error: httpx.RequestError | httpx.InvalidURL) -> Unreachable:
         reason = f"timed out ({type(error).__name__})"
     reason += next((f"; {advice}" for cause, advice in ADVICE.items() if cause in reason), "")
     return Unreachable(reason, sent=not isinstance(error, (*NOT_SENT, httpx.InvalidURL)), cause=error)
-
-
-def closed() -> TransportError:
-    """The error of calls on a client that is closed."""
-    return TransportError(-1, -1, "the registry client is closed")
 
 
 class OnlyAnswer(httpx.SyncByteStream, httpx.AsyncByteStream):
@@ -148,19 +108,12 @@ class OnlyAnswer(httpx.SyncByteStream, httpx.AsyncByteStream):
 
 
 class Body:
-    """The body of an answer, bounded in time and in size.
+    """The body of an answer, bounded in size, and in time also where httpx has changed inside (`deadlines.until`)."""
 
-    Args:
-        timeout_s: for the message.
-        deadline_s: when all of it must be here, in the seconds of the clock that `add` is told.
-    """
-
-    def __init__(self, timeout_s: float, deadline_s: float) -> None:
-        self._timeout_s = timeout_s
-        self._deadline_s = deadline_s
+    def __init__(self) -> None:
         self.data = bytearray()
 
-    def add(self, chunk: bytes, now_s: float) -> None:
+    def add(self, chunk: bytes) -> None:
         """Adds a part.
 
         Raises:
@@ -170,5 +123,4 @@ class Body:
         self.data += chunk
         if len(self.data) > MAX_ANSWER_BYTES:
             raise httpx.RemoteProtocolError(f"the answer is larger than {MAX_ANSWER_BYTES} bytes")
-        if now_s > self._deadline_s:
-            raise httpx.ReadTimeout(f"the answer is not complete after {self._timeout_s:g} s")
+        check()

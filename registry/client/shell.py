@@ -9,35 +9,30 @@ from __future__ import annotations
 
 import contextlib
 import random
+import ssl
+import threading
 import time
 from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-import httpx
-
-from kserdes_base import deadlines
 from kserdes_base.forks import share_no_fork
 from registry.client.auth import credentials
+from registry.client.base import closed
 from registry.client.cache import SchemaCaches
 from registry.client.config import ClientConfig
 from registry.client.delivery import Delivery
-from registry.client.exchange import (
-    Body,
-    OnlyAnswer,
-    closed,
-    log,
-    mock_transport,
-    tls_context,
-    unreachable,
-    unusable_proxy,
-)
-from registry.client.networks import other_network
 from registry.client.operations import Operations
 from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
+from registry.client.tls import needs_httpx, tls_context
 from registry.errors import SchemaRegistryError
+
+if TYPE_CHECKING:
+    import httpx
+
+    from registry.client.connections import Connections
 
 T = TypeVar("T")
 
@@ -79,12 +74,14 @@ class Shell(Operations):
         config = ClientConfig.parse(conf)
         self._config = config
         self._conf = dict(conf)
-        self._transport = transport or mock_transport(config)
+        self._transport = transport
+        self._has_network = transport is None and config.mock_name is None
         self._auth = auth
         self._urls = config.urls
-        self._timeout_s = config.timeout_s
-        self._tls = httpx.create_ssl_context(verify=tls_context(config)) if self._transport is None else True
+        self._tls: ssl.SSLContext | bool = tls_context(config) if self._has_network else True
         self._open()
+        if auth is not None or needs_httpx(config, network=self._has_network):
+            self._connected()
         share_no_fork(self)
 
     def _open(self) -> None:
@@ -99,24 +96,52 @@ class Shell(Operations):
             config.missing_ttl_s,
         )
         self._delivery = Delivery(config, credentials(config, time.monotonic, rng), time.monotonic, rng, time.time)
-        self._connect()
+        self._connecting = threading.Lock()
+        self._connections: Connections | None = None
+        self._ended = False
 
-    def _connect(self) -> None:
-        """A client of httpx with no connections yet."""
-        config = self._config
-        try:
-            self._http = httpx.Client(
-                transport=self._transport,
-                auth=self._auth,
-                verify=self._tls,
-                timeout=config.timeout_s,
-                proxy=config.proxy,
-                follow_redirects=False,
-            )
-        except (httpx.InvalidURL, ValueError, ImportError) as error:
-            raise unusable_proxy(config, error) from None  # its text may quote a password
-        if self._transport is None and not deadlines.bound(self._http):
-            deadlines.tell_of_changes(log, "an answer that comes slowly is not bounded as a whole")
+    def _connected(self) -> Connections:
+        """The connections, made by the first of the threads that need them.
+
+        Raises:
+            PropertyError: httpx does not take the proxy of the environment.
+            TransportError: the client is closed.
+        """
+        connections = self._connections
+        if connections is not None:
+            return connections
+        from registry.client.connections import Connections  # with httpx, which is slow to import
+
+        with self._connecting:
+            if self._ended:
+                raise closed()
+            if self._connections is None:
+                self._connections = Connections(self._config, self._transport, self._auth, self._tls)
+                self._tls = self._connections.tls
+            return self._connections
+
+    @property
+    def _http(self) -> httpx.Client:
+        """The client of httpx."""
+        return self._connected().http
+
+    def _verification(self) -> ssl.SSLContext | bool:
+        """What servers are verified by: the TLS context, True where there is no network."""
+        if self._has_network and self._tls is True:
+            import httpx  # few ask before the first request
+
+            self._tls = httpx.create_ssl_context()
+        return self._tls
+
+    def _is_closed(self) -> bool:
+        return self._ended or (self._connections is not None and self._connections.http.is_closed)
+
+    def _disconnect(self) -> None:
+        """Closes all connections; there will be no others."""
+        with self._connecting:
+            self._ended, connections = True, self._connections
+        if connections is not None:
+            connections.close()
 
     def __enter__(self) -> Self:
         return self
@@ -157,34 +182,7 @@ class Shell(Operations):
             return self._settled(step.function())
         return self._share(step)
 
-    def _exchange(self, request: httpx.Request, auth: Any) -> httpx.Response:
-        """The answer to a request, its body not read yet.
-
-        Raises:
-            httpx.RequestError: there is none.
-        """
-        network = None if self._transport is not None else other_network()
-        if network is not None:
-            return network.ask(request)
-        answer: httpx.Response = self._http.send(request, stream=True, auth=auth)
-        return answer
-
     def _send(self, step: Send) -> Reply | Unreachable:
-        if self._http.is_closed:
+        if self._is_closed():
             raise closed()
-        deadline_s = time.monotonic() + self._timeout_s
-        try:
-            request = self._http.build_request(
-                step.method, step.url, params=step.query, headers=step.headers, content=step.content
-            )
-            auth = httpx.USE_CLIENT_DEFAULT if step.to_registry else None
-            with deadlines.until(deadline_s):
-                answer = self._exchange(request, auth)
-                with contextlib.closing(answer):
-                    answer.stream = OnlyAnswer(answer)
-                    body = Body(self._timeout_s, deadline_s)
-                    for chunk in answer.iter_bytes():
-                        body.add(chunk, time.monotonic())
-        except (httpx.RequestError, httpx.InvalidURL) as error:
-            return unreachable(error)
-        return Reply(answer.status_code, bytes(body.data), answer.headers)
+        return self._connected().exchange(step)

@@ -1,6 +1,6 @@
 """Share consumers that deserialize: `confluent_kafka`'s name over `kafka_core`'s share consumers.
 
-Must not know how a value is made (`serdes.clients.messages` and the serializers do).
+Must not know how a value is made (`serdes.clients.fields` and the serializers do).
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ from kafka_core.aio.sharing.consumer import AIOShareConsumer
 from kafka_core.kernels import Message
 from kafka_core.model import AcknowledgeType, Messages
 from kafka_core.sync.share_consumer import ShareConsumer
-from serdes.clients.messages import Awaited, FieldDeserializers, take_functions
-from serdes.clients.messages import Key as K
-from serdes.clients.messages import Value as V
+from serdes.clients.fields import DESERIALIZERS, Awaited, FieldDeserializers, take_functions
+from serdes.clients.fields import Key as K
+from serdes.clients.fields import Value as V
 from serdes.errors import FieldError
 
-DESERIALIZERS: Final = ("key.deserializer", "value.deserializer")
 POLICY: Final = "poison.acknowledgement"
 POLICIES: Final = {"reject": AcknowledgeType.REJECT, "release": AcknowledgeType.RELEASE}
 

@@ -25,6 +25,7 @@ from serdes import (
     StringSerializer,
 )
 from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
+from serdes.clients.dead_letters import AIODeadLetters
 from serdes.errors import (
     KeyDeserializationError,
     KeySerializationError,
@@ -475,13 +476,14 @@ def test_a_poll_that_is_cancelled_sets_nothing_aside_twice(world: World, cluster
         )
         async with consumer:
             await consumer.assign([TopicPartition(world.topic, 0, 0)])
-            begun, sent = asyncio.Event(), consumer._sent.begun
+            consumer._letters = AIODeadLetters(consumer._policy.producer_conf or {})
+            begun, sent = asyncio.Event(), consumer._letters._sent.begun
 
             def begin(*arguments: Any) -> None:
                 sent(*arguments)
                 begun.set()
 
-            setattr(consumer._sent, "begun", begin)  # noqa: B010  # mypy takes no other one in its place
+            setattr(consumer._letters._sent, "begun", begin)  # noqa: B010  # mypy takes no other one in its place
             for _ in range(3):
                 begun.clear()
                 interrupted = asyncio.ensure_future(consumer.consume(10, WAIT_S))

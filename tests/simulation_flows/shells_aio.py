@@ -66,7 +66,7 @@ class Client(AsyncSchemaRegistryClient):
     world: World
 
     async def _send(self, step: Send) -> Reply | Unreachable:
-        if self._http.is_closed:
+        if self._is_closed():
             raise TransportError(-1, -1, "the registry client is closed")
         for part in self.world.exchange(current.get(), step):
             if not isinstance(part, float):

@@ -244,7 +244,7 @@ class Client(SchemaRegistryClient):
     world: World
 
     def _send(self, step: Send) -> Reply | Unreachable:
-        if self._http.is_closed:
+        if self._is_closed():
             raise TransportError(-1, -1, "the registry client is closed")
         scheduler = Lock.scheduler
         assert scheduler.current is not None

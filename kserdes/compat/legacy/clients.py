@@ -21,7 +21,7 @@ from kserdes.compat.legacy.schemas import (
 from registry import Schema, SchemaRegistryClient
 from serdes import topic_subject_name_strategy
 from serdes.avro import AvroDeserializer, AvroSerializer
-from serdes.clients.messages import FieldDeserializers, FieldSerializers
+from serdes.clients.fields import FieldDeserializers, FieldSerializers
 from serdes.errors import SerializationError
 
 PREFIX = "schema.registry."

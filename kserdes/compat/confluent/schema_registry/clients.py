@@ -25,7 +25,7 @@ class SchemaRegistryClient(registry.SchemaRegistryClient):
         """Settings and plain calls by confluent_kafka's names; few ask for them, so they are loaded then."""
         from kserdes.compat.confluent.schema_registry.rest_view import RestView
 
-        return RestView(self._config, self._conf, self._tls, lambda: self._http, self._drive)
+        return RestView(self._config, self._conf, self._verification(), lambda: self._http, self._drive)
 
     @staticmethod
     def new_client(conf: Mapping[str, object]) -> SchemaRegistryClient:
@@ -41,7 +41,7 @@ class AsyncSchemaRegistryClient(registry.AsyncSchemaRegistryClient):
         """Settings and plain calls by confluent_kafka's names; few ask for them, so they are loaded then."""
         from kserdes.compat.confluent.schema_registry.rest_view import AsyncRestView
 
-        return AsyncRestView(self._config, self._conf, self._tls, lambda: self._http, self._drive)
+        return AsyncRestView(self._config, self._conf, self._verification(), lambda: self._http, self._drive)
 
     @staticmethod
     def new_client(conf: Mapping[str, object]) -> AsyncSchemaRegistryClient:

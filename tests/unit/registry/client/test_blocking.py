@@ -21,7 +21,8 @@ from registry import (
     TransportError,
 )
 from registry.client.config import ClientConfig
-from registry.client.exchange import tls_context, unreachable
+from registry.client.exchange import unreachable
+from registry.client.tls import tls_context
 
 SCHEMA = Schema('{"type":"record","name":"R","fields":[{"name":"a","type":"int"}]}')
 URL = "http://registry.test"

@@ -185,8 +185,8 @@ def test_a_deadline_counts_between_urls_too() -> None:
 def test_an_answer_that_drips_or_never_ends_is_given_up(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = 0.0
     clock = SimpleNamespace(monotonic=lambda: now_s, time=time.time)
-    monkeypatch.setattr("registry.client.shell.time", clock)
-    monkeypatch.setattr("registry.client.aio_shell.time", clock)
+    monkeypatch.setattr("registry.client.connections.time", clock)
+    monkeypatch.setattr("registry.client.aio_connections.time", clock)
 
     def drip() -> Iterator[bytes]:
         nonlocal now_s

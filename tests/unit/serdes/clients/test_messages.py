@@ -20,7 +20,8 @@ from serdes import (
     StringSerializer,
 )
 from serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
-from serdes.clients.messages import FieldDeserializers, FieldSerializers, PolledMessages, settle, take_functions, taking
+from serdes.clients.fields import FieldDeserializers, FieldSerializers, settle, take_functions
+from serdes.clients.messages import PolledMessages, taking
 from serdes.clients.poison import Letter, PoisonPolicy
 from serdes.errors import (
     FieldError,

@@ -21,7 +21,7 @@ from kafka_core import Message
 from registry import Schema, SchemaRegistryClient
 from serdes import MessageField, SerializationContext
 from serdes.avro import AvroDeserializer, AvroSerializer
-from serdes.clients.messages import FieldDeserializers, FieldSerializers
+from serdes.clients.fields import FieldDeserializers, FieldSerializers
 from serdes.columnar import ColumnarDecoder, ColumnarEncoder, ColumnOptions
 from serdes.errors import SerializationError, ValueDeserializationError, ValueSerializationError
 from serdes.json_schema import JSONDeserializer, JSONSerializer

@@ -59,14 +59,12 @@ def test_import_mode_takes_ids_and_versions(client: SchemaRegistryClient) -> Non
 
 def test_a_registry_without_modes_says_so() -> None:
     transport = httpx.MockTransport(lambda request: httpx.Response(405))
-    with httpx.Client(transport=transport) as http, SchemaRegistryClient({"url": "http://registry"}) as client:
-        client._http = http
+    with SchemaRegistryClient({"url": "http://registry"}, transport=transport) as client:
         with pytest.raises(Unusable, match="has no IMPORT mode"):
             Rest(client).set_mode("a", "IMPORT")
 
 
 def test_an_empty_answer_is_no_setting() -> None:
     transport = httpx.MockTransport(lambda request: httpx.Response(204))
-    with httpx.Client(transport=transport) as http, SchemaRegistryClient({"url": "http://registry"}) as client:
-        client._http = http
+    with SchemaRegistryClient({"url": "http://registry"}, transport=transport) as client:
         assert Rest(client).setting("mode", "a") is None

@@ -1,0 +1,98 @@
+# Written by tools/generate_twins.py from registry/client/aio_connections.py; do not edit.
+"""The connections of the blocking client: httpx's client, and one exchange with a server at a time.
+
+Must not know what an operation does (`registry.client.flows`) or when to try again (`registry.client.delivery`). Shells
+load this module with the first request, since httpx takes longer to import than all of this package.
+`tools/generate_twins.py` writes the connections that wait from those that await.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+import time
+
+import httpx
+
+from kserdes_base import deadlines
+from registry.client.config import ClientConfig
+from registry.client.exchange import Body, OnlyAnswer, log, mock_transport, unreachable, unusable_proxy
+from registry.client.networks import other_network
+from registry.client.steps import Reply, Send, Unreachable
+
+
+class Connections:
+    """A client of httpx with no connections yet, and its exchanges.
+
+    Args:
+        config: the client's configuration.
+        transport: httpx's, in the place of the network; None for the network, or for the registry of a `mock://` URL.
+        auth: how httpx signs requests to registries.
+        tls: the TLS context; True for httpx's own.
+
+    Attributes:
+        http: the client of httpx.
+        tls: its TLS context; True where there is no network.
+
+    Raises:
+        PropertyError: httpx does not take the proxy, configured or of the environment.
+        OSError: certificates that the environment names (`SSL_CERT_FILE`) can't be read.
+    """
+
+    def __init__(
+        self,
+        config: ClientConfig,
+        transport: httpx.BaseTransport | None,
+        auth: httpx.Auth | None,
+        tls: ssl.SSLContext | bool,
+    ) -> None:
+        transport = transport or mock_transport(config)
+        self._timeout_s = config.timeout_s
+        self._has_network = transport is None
+        self.tls = httpx.create_ssl_context(verify=tls) if self._has_network else tls
+        try:
+            self.http = httpx.Client(
+                transport=transport,
+                auth=auth,
+                verify=self.tls,
+                timeout=config.timeout_s,
+                proxy=config.proxy,
+                follow_redirects=False,
+            )
+        except (httpx.InvalidURL, ValueError, ImportError) as error:
+            raise unusable_proxy(config, error) from None  # its text may quote a password
+        if self._has_network and not deadlines.bound(self.http):
+            deadlines.tell_of_changes(log, "an answer that comes slowly is not bounded as a whole")
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self.http.close()
+
+    def exchange(self, step: Send) -> Reply | Unreachable:
+        """Sends one request; the outcome of the step."""
+        try:
+            request = self.http.build_request(
+                step.method, step.url, params=step.query, headers=step.headers, content=step.content
+            )
+            with deadlines.until(time.monotonic() + self._timeout_s):
+                answer = self._answer(request, step.to_registry)
+                with contextlib.closing(answer):
+                    answer.stream = OnlyAnswer(answer)
+                    body = Body()
+                    for chunk in answer.iter_bytes():
+                        body.add(chunk)
+        except (httpx.RequestError, httpx.InvalidURL) as error:
+            return unreachable(error)
+        return Reply(answer.status_code, bytes(body.data), answer.headers)
+
+    def _answer(self, request: httpx.Request, signed: bool) -> httpx.Response:
+        """The answer to a request, its body not read yet.
+
+        Raises:
+            httpx.RequestError: there is none.
+        """
+        network = other_network() if self._has_network else None
+        if network is not None:
+            return network.ask(request)
+        auth = httpx.USE_CLIENT_DEFAULT if signed else None
+        return self.http.send(request, stream=True, auth=auth)
