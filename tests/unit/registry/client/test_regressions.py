@@ -187,6 +187,7 @@ def test_an_answer_that_drips_or_never_ends_is_given_up(kind: str, monkeypatch: 
     clock = SimpleNamespace(monotonic=lambda: now_s, time=time.time)
     monkeypatch.setattr("registry.client.connections.time", clock)
     monkeypatch.setattr("registry.client.aio_connections.time", clock)
+    monkeypatch.setattr("kserdes_base.deadlines.time", clock)
 
     def drip() -> Iterator[bytes]:
         nonlocal now_s
