@@ -80,7 +80,14 @@ def check() -> None:
     Raises:
         httpx.ReadTimeout: the time is over.
     """
-    _left_s(None)
+    if time.monotonic() > _deadline_s.get():
+        raise _late()
+
+
+def _late() -> httpx.ReadTimeout:
+    import httpx
+
+    return httpx.ReadTimeout("the answer is not complete in time")
 
 
 def _left_s(timeout_s: float | None) -> float | None:
@@ -91,9 +98,7 @@ def _left_s(timeout_s: float | None) -> float | None:
     """
     left_s = _deadline_s.get() - time.monotonic()
     if left_s <= 0:
-        import httpx
-
-        raise httpx.ReadTimeout("the answer is not complete in time")
+        raise _late()
     if left_s == NO_DEADLINE:
         return timeout_s
     return left_s if timeout_s is None else min(left_s, timeout_s)
