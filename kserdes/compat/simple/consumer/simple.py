@@ -46,8 +46,8 @@ class SimpleConsumer(Consumer):
         partitions: which; None: all.
         auto_commit_every_n: commit after so many messages.
         auto_commit_every_t: commit after so many milliseconds.
-        fetch_size_bytes: bytes to ask a partition for. Today a larger message comes nevertheless, so only the largest of
-            this and the next two counts.
+        fetch_size_bytes: bytes to ask a partition for. Today a larger message comes nevertheless, so only the largest
+            of this and the next two counts.
         buffer_size: as `fetch_size_bytes`.
         max_buffer_size: as `fetch_size_bytes`; None: no such number.
         iter_timeout: seconds after which iteration ends when nothing comes; None: never.
