@@ -34,21 +34,21 @@ class Mutation:
 MUTATIONS: Final = (
     Mutation(
         "a number at its upper bound plus one is taken",
-        "kserdes_base/reading.py",
+        "kserdes_base/config/reading.py",
         "if not low <= value <= high or",
         "if not low <= value or",
         ("tests/unit/kserdes_base",),
     ),
     Mutation(
         "a secret value is shown in a refusal",
-        "kserdes_base/reading.py",
+        "kserdes_base/config/reading.py",
         "if secret or not isinstance(raw, str | int | float):",
         "if not isinstance(raw, str | int | float | dict | list | bytes):",
         ("tests/unit/kserdes_base",),
     ),
     Mutation(
         "the nearest name is not looked for in other case",
-        "kserdes_base/table.py",
+        "kserdes_base/config/table.py",
         'return name.lower().replace("_", ".")',
         'return name.replace("_", ".")',
         ("tests/unit/kserdes_base",),
