@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Final
@@ -35,10 +35,11 @@ def require_own(names: Iterable[str]) -> None:
 
 
 def _is_ours(spec: ModuleSpec) -> bool:
-    if spec.origin is None or not hasattr(spec.loader, "get_data"):
+    read: Callable[[str], bytes] | None = getattr(spec.loader, "get_data", None)
+    if spec.origin is None or read is None:
         return False  # a folder without an `__init__`, or a module that has no source at all
     try:
-        return MARK in spec.loader.get_data(spec.origin)
+        return MARK in read(spec.origin)
     except OSError:  # it was loaded from a place that is gone, or cannot be read
         return os.path.dirname(os.path.dirname(os.path.abspath(spec.origin))) == OURS
 
