@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from kserdes_base.lazy import public_names
+from kserdes_base.neighbours import require_own
 from kserdes_base.version import VERSION
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from serdes.errors import *  # noqa: F403
     from serdes.json_schema import *  # noqa: F403
     from serdes.protobuf import *  # noqa: F403
+
+require_own(("kafka_core", "registry", "serdes", "pipeline"))  # a folder of the user's may hide one
 
 __version__: Final = VERSION
 

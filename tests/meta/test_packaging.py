@@ -274,7 +274,7 @@ def test_error_texts_name_what_the_extras_bring() -> None:
     advice = re.compile(r"pip install ([\w -]+) \(the extra '(\w+)' of kserdes\)")
     found = [
         match
-        for package in ("registry", "serdes", "pipeline")
+        for package in ("kserdes", "registry", "serdes", "pipeline")
         for path in (ROOT / package).rglob("*.py")
         for match in advice.findall(path.read_text())
     ]
