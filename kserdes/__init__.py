@@ -3,9 +3,10 @@
 Re-exports the public names of `kafka_core` (with `admin` and `aio`), `registry` and `serdes` (with `avro`,
 `json_schema` and `protobuf`), the embedded servers for tests, and Spark's `from_registry` and `tune` where PySpark is
 installed. Every name is imported at its first use (PEP 562). The rest is imported from its own module: `serdes.rules`,
-`serdes.encryption`, `serdes.columnar`, `kserdes.compat.legacy`, `registry.compat`, `registry.dek`, `pipeline`.
+`serdes.encryption`, `serdes.columnar`, `registry.compat`, `registry.dek`, `pipeline`; other clients' APIs are in
+`kserdes.compat`, the command line is in `kserdes.cli`.
 
-Defines nothing of its own; no other package imports it.
+Defines nothing of its own; no library imports it, and neither do its own subpackages.
 """
 
 import importlib.util
