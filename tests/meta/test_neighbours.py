@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from kserdes_base.kernels import VARIABLE
 from tests.patience import PROCESS_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,7 +66,11 @@ def run(code: str, *path: Path) -> subprocess.CompletedProcess[str]:
     """A process that knows nothing but the standard library and these folders, in this order."""
     setting = f"import sys; sys.path[:0] = {[str(each) for each in path]!r}\n"
     return subprocess.run(
-        [sys.executable, "-I", "-S", "-c", setting + code], capture_output=True, text=True, timeout=PROCESS_S
+        [sys.executable, "-I", "-S", "-c", setting + code],
+        env={name: value for name, value in os.environ.items() if name != VARIABLE},  # the wheel is a pure one
+        capture_output=True,
+        text=True,
+        timeout=PROCESS_S,
     )
 
 

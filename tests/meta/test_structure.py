@@ -47,7 +47,7 @@ FOREIGN_PRIVATE_ALLOWED = {
     "_import_from_c",  # pyarrow: the documented way in for the C data interface
     "_visit_tree",  # cel-python: the one place that all evaluation passes
     "_rest_client",  # confluent_kafka's name
-    "_drive",  # the registry's own shells, driven by its command and by DekRegistryClient
+    "_drive",  # the registry client's shells, which the command line, a dialect and DekRegistryClient drive
 }
 
 
