@@ -3,9 +3,10 @@
 Re-exports the public names of `kafka_core` (with `admin` and `aio`), `registry` and `serdes` (with `avro`,
 `json_schema` and `protobuf`), the embedded servers for tests, and Spark's `from_registry` and `tune` where PySpark is
 installed. Every name is imported at its first use (PEP 562). The rest is imported from its own module: `serdes.rules`,
-`serdes.encryption`, `serdes.columnar`, `kserdes.compat.legacy`, `registry.compat`, `registry.dek`, `pipeline`.
+`serdes.encryption`, `serdes.columnar`, `registry.compat`, `registry.dek`, `pipeline`; other clients' APIs are in
+`kserdes.compat`, the command line is in `kserdes.cli`.
 
-Defines nothing of its own; no other package imports it.
+Defines nothing of its own; no library imports it, and neither do its own subpackages.
 """
 
 import importlib.util
@@ -13,6 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from kserdes_base.lazy import public_names
+from kserdes_base.neighbours import require_own
 from kserdes_base.version import VERSION
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from serdes.errors import *  # noqa: F403
     from serdes.json_schema import *  # noqa: F403
     from serdes.protobuf import *  # noqa: F403
+
+require_own(("kafka_core", "registry", "serdes", "pipeline"))  # a folder of the user's may hide one
 
 __version__: Final = VERSION
 

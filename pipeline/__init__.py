@@ -12,6 +12,7 @@ import importlib.util
 from typing import TYPE_CHECKING, Final
 
 from kserdes_base.lazy import public_names
+from kserdes_base.neighbours import require_own
 from kserdes_base.version import VERSION
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pipeline.functions.udf import from_registry, tune
     from pipeline.functions.writing import to_registry
 
+require_own(("kafka_core", "registry", "serdes"))
 if importlib.util.find_spec("pyarrow") is None:
     raise ModuleNotFoundError(
         "pyarrow is not installed: pip install pyspark pyarrow pandas (the extra 'spark' of kserdes)", name="pyarrow"

@@ -1,7 +1,7 @@
 """Clients of Confluent's Schema Registry (blocking and asyncio), a compatibility check, an embedded registry.
 
 Must not know of Kafka or of serializers. Names and arguments are those of `confluent_kafka.schema_registry`.
-Every name is imported at its first use: the engine and the command line need no HTTP library.
+Every name is imported at its first use: a program that only compares schemas loads no HTTP library.
 """
 
 from typing import TYPE_CHECKING, Final

@@ -16,8 +16,6 @@ MAX_PARAMETERS: Final = 1000
 """Parameters in the URL of a request."""
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 """The body of an answer that the client reads."""
-MAX_FILE_BYTES: Final = 16 * 1024 * 1024
-"""A schema file that the command line reads."""
 
 # --- schemas of any format
 

@@ -8,6 +8,7 @@ The producers and consumers that use them are here too. Names and arguments are 
 from typing import TYPE_CHECKING, Final
 
 from kserdes_base.lazy import public_names
+from kserdes_base.neighbours import require_own
 
 if TYPE_CHECKING:
     from serdes.clients import (
@@ -110,6 +111,8 @@ __all__ = [
     "topic_record_subject_name_strategy",
     "topic_subject_name_strategy",
 ]
+
+require_own(("kafka_core", "registry"))
 
 HOMES: Final = {
     "serdes.formats.avro.logical": ("Duration",),

@@ -1,4 +1,4 @@
-"""Classes for the messages of Confluent's built-in files `confluent/type/*.proto`. Needs the extra `protobuf`."""
+"""Classes for the messages of Confluent's built-in files `confluent/type/*.proto`."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Must not know of serializers. Names are those of `confluent_kafka.schema_registry.protobuf` and its `decimal_utils`. The
 message is that of the built-in `confluent/type/decimal.proto`: the unscaled number as two's complement, big-endian, in
-as few bytes as it takes, its number of digits, and how many of them are behind the point. Needs the extra `protobuf`.
+as few bytes as it takes, its number of digits, and how many of them are behind the point.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A pytest plugin: an embedded Kafka cluster and an embedded registry for the test that asks for them.
+"""Fixtures for pytest: an embedded Kafka cluster and an embedded registry for the test that asks for them.
 
-pytest loads this module wherever kserdes is installed (`-p no:kserdes` keeps it out), so the fixtures import everything
+The plugin `kserdes` brings them wherever kserdes is installed (`-p no:kserdes` keeps it out), so they import everything
 else: tests that do not use them pay nothing. Each test gets a cluster and a registry of its own.
 """
 

@@ -178,8 +178,9 @@ CLIENT = (
         "Decimals and variants as `confluent.type.Decimal` and `.Variant` messages, builders of serializers,"
         " mock registry clients",
         "yes",
-        "`serdes.decimals`, `serdes.variants`, `serdes.builders`, `kserdes.compat.confluent`; Avro's records of the"
-        " logical type `variant` stay maps of two byte strings",
+        "`serdes.decimals`, `serdes.variants`, `serdes.builders`,"
+        " `kserdes.compat.confluent.schema_registry.mock_clients`; Avro's records of the logical type `variant` stay"
+        " maps of two byte strings",
     ),
     (
         "`debug` and `logger`: lines by context",

@@ -1,7 +1,7 @@
 """Variants and the Protobuf message `confluent.type.Variant`, each made of the other.
 
 Names are those of `confluent_kafka.schema_registry.protobuf` and its `variant_pb2`. The message is that of the built-in
-`confluent/type/variant.proto`: the two byte strings. Needs the extra `protobuf`.
+`confluent/type/variant.proto`: the two byte strings.
 """
 
 from __future__ import annotations

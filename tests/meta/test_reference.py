@@ -19,11 +19,13 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 MODULES = sorted(path.stem for path in (DOCS / "reference").glob("*.md"))
 PUBLIC = {
-    "kserdes", "kafka_core", "kafka_core.admin", "kafka_core.aio", "kafka_core.broker", "kafka_core.otel",
+    "kserdes", "kserdes.compat.aiokafka", "kserdes.compat.confluent", "kserdes.compat.kafka", "kserdes.compat.legacy",
+    "kserdes.compat.simple",
+    "kafka_core", "kafka_core.admin", "kafka_core.aio", "kafka_core.broker", "kafka_core.otel",
     "kafka_core.prometheus",
     "registry", "registry.aio", "registry.compat", "registry.dek", "registry.dev",
     "serdes", "serdes.avro", "serdes.columnar", "serdes.encryption", "serdes.errors", "serdes.json_schema",
-    "kserdes.compat.legacy", "serdes.protobuf", "serdes.rules", "serdes.simple", "serdes.testing", "serdes.typed",
+    "serdes.protobuf", "serdes.rules", "serdes.simple", "serdes.testing", "serdes.typed",
     "serdes.builders", "serdes.decimals", "serdes.variants",
     "pipeline",
 }  # fmt: skip

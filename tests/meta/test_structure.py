@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from kafka_core.error_codes import ErrorCodes
+from kserdes.compat.confluent import DIALECTS
 from tests.patience import PROCESS_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,7 +47,7 @@ FOREIGN_PRIVATE_ALLOWED = {
     "_import_from_c",  # pyarrow: the documented way in for the C data interface
     "_visit_tree",  # cel-python: the one place that all evaluation passes
     "_rest_client",  # confluent_kafka's name
-    "_drive",  # the registry's own shells, driven by its command and by DekRegistryClient
+    "_drive",  # the registry client's shells, which the command line, a dialect and DekRegistryClient drive
 }
 
 
@@ -100,12 +102,11 @@ def test_no_module_is_too_long() -> None:
 def test_modules_list_their_names_only_where_others_cannot_see_them() -> None:
     """A package, a module of the reference, a dialect and both sides of a kernel have `__all__`; other modules name
     what they define by defining it, and need a list only for names that they pass on."""
-    reference = {path.stem for path in (ROOT / "docs/reference").glob("*.md")}
-    problems = []
+    public, problems = reference(), []
     for path in sources(*PACKAGES):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         dialect = module.startswith("kserdes.compat.")
-        if path.name == "__init__.py" or module in reference or dialect or "kernels" in module:
+        if path.name == "__init__.py" or module in public or dialect or "kernels" in module:
             continue
         passed_on = {
             (alias.asname or alias.name).partition(".")[0]
@@ -119,6 +120,62 @@ def test_modules_list_their_names_only_where_others_cannot_see_them() -> None:
                 if not names & passed_on:
                     problems.append(relative(path))
     assert problems == []
+
+
+PRODUCT_CONTRACT = "kserdes.cli and kserdes.compat know public modules of the libraries"
+SERVED_PRIVATE = {
+    "kafka_core.admin_offsets": "`confluent_kafka.admin._listoffsets`, with names that `admin` does not pass on",
+    "kafka_core.errors": "`confluent_kafka.error`: subclasses that tests of applications raise",
+    "kafka_core.model": "values of `confluent_kafka._model` and `_metadata` that applications only take",
+    "kserdes_base.version": "`kafka.version`",
+    "registry.dek_models": "requests for keys, which applications never make",
+    "registry.errors": "`schema_registry.error`",
+    "registry.models": "values of the client that have no public name in confluent_kafka either",
+    "serdes.encryption.aws": "modules of key services, one each, as there",
+    "serdes.encryption.azure": "as serdes.encryption.aws",
+    "serdes.encryption.cryptor": "helpers of `encrypt_executor`",
+    "serdes.encryption.executor": "helpers of `encrypt_executor`",
+    "serdes.encryption.gcp": "as serdes.encryption.aws",
+    "serdes.encryption.local": "as serdes.encryption.aws",
+    "serdes.encryption.vault": "as serdes.encryption.aws",
+    "serdes.engine.aio": "`AsyncBaseSerializer` and `AsyncBaseDeserializer`, which applications subclass",
+    "serdes.engine.blocking": "`BaseSerializer` and `BaseDeserializer`, likewise",
+    "serdes.engine.owning": "`BaseSerde`, likewise",
+    "serdes.rules.cel.executor": "`cel_executor` and `cel_field_executor`",
+    "serdes.rules.dlq": "`dlq_action`",
+    "serdes.rules.engine": "the actions and contexts of rules in `schema_registry.serde`",
+    "serdes.rules.inline.avro": "validation of rules inside schemas: functions that tests there call",
+    "serdes.rules.inline.cel": "`cel_validator`",
+    "serdes.rules.inline.json": "as serdes.rules.inline.avro",
+    "serdes.rules.inline.protobuf": "as serdes.rules.inline.avro",
+    "serdes.rules.jsonata": "`jsonata_executor`",
+    "serdes.rules.model": "bases of rules' executors and actions in `schema_registry.serde`",
+    "serdes.subject": "constants of `schema_registry`",
+    "serdes.variants.messages": "the generated messages `variant_pb2`",
+}
+"""Private modules of the libraries that stand behind modules of confluent_kafka, and what they give."""
+
+
+def reference() -> set[str]:
+    """The public modules: those that have a page in the reference."""
+    return {path.stem for path in (ROOT / "docs/reference").glob("*.md")}
+
+
+def test_the_product_knows_public_modules_of_the_libraries_and_private_ones_that_are_listed() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (known,) = [each["ignore_imports"] for each in contracts if each["name"].startswith(PRODUCT_CONTRACT)]
+    public = {edge.removeprefix("kserdes.** -> ") for edge in known if edge.startswith("kserdes.** -> ")}
+    assert len(public) > 10
+    assert public - reference() == set()
+    private = {edge.partition(" -> ")[2] for edge in known} - public
+    assert private & reference() == set(), "a public module is listed as a private one"
+
+
+def test_dialects_serve_public_modules_of_the_libraries_and_private_ones_that_are_listed() -> None:
+    served = {home for dialect in DIALECTS.values() for homes in dialect.homes.values() for home in homes}
+    served |= {home for dialect in DIALECTS.values() for home, _ in dialect.renamed.values()}
+    of_ours = {home for home in served if home.partition(".")[0] in PACKAGES and not home.startswith("kserdes.")}
+    assert of_ours - reference() == set(SERVED_PRIVATE)
 
 
 def test_logic_takes_time_and_chance_from_outside() -> None:

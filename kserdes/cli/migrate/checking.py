@@ -25,8 +25,6 @@ from kserdes.compat.kafka import table as kafka
 from kserdes.compat.kafka.settings import ADMIN, CONSUMER, PRODUCER
 from kserdes.compat.simple import table as simple
 
-__all__ = ["Finding", "Status", "Unreadable", "check"]
-
 OLD: Final = "kserdes.compat.simple"
 OLD_NOTE: Final = f"kafka-python 0.9.5's: import it from {OLD}, see docs/guide/migrating-simple.md"
 TABLES: Final[Mapping[str, Arguments]] = {

@@ -1,4 +1,4 @@
-"""aiokafka 0.14's clients on ours: native on asyncio, without a thread.
+"""The dialect of aiokafka 0.14: its clients on ours, native on asyncio, without a thread.
 
 Holds the public names. `kserdes.compat.confluent.install()` makes `import aiokafka` give them;
 docs/guide/migrating-aiokafka.md says what behaves differently.

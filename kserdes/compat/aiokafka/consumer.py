@@ -451,7 +451,10 @@ class AIOKafkaConsumer:
         """The next record, of these partitions if any are named; waits for it.
 
         Raises:
-            ConsumerStoppedError, NoOffsetForPartitionError, OffsetOutOfRangeError, TopicAuthorizationFailedError.
+            ConsumerStoppedError: the consumer is closed.
+            NoOffsetForPartitionError: a partition has no committed offset, and `auto_offset_reset` is "none".
+            OffsetOutOfRangeError: a position is not in the log any more, and `auto_offset_reset` is "none".
+            TopicAuthorizationFailedError: the topic may not be read.
         """
         only = [core(checked(item)) for item in partitions] or None
         while True:

@@ -278,7 +278,10 @@ class AIOKafkaProducer:
         """Queues a record, waiting for room if there is none; the future tells where it was written.
 
         Raises:
-            ProducerClosed, IllegalOperation, KafkaTimeoutError, MessageSizeTooLargeError.
+            ProducerClosed: the producer has been stopped.
+            IllegalOperation: it has not been started, or is transactional and in no transaction.
+            KafkaTimeoutError: there was no room for the record in time.
+            MessageSizeTooLargeError: the record is larger than `max_request_size`.
         """
         self._unbroken += 1
         if self._unbroken >= TURN_RECORDS:

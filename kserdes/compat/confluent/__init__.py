@@ -6,7 +6,8 @@
 
 or, without touching the program, `python -m kserdes.compat.confluent script.py …`. kafka-python's `kafka` and
 `aiokafka` are served as well. What of these packages is not here says so where it is imported;
-docs/guide/migrating*.md say what behaves differently. Must not hold any behaviour.
+docs/guide/migrating*.md say what behaves differently. `table` maps the modules to ours; `client`, `schema_registry`,
+`serdes` and `aws` have the names that no library has. Must not hold any behaviour itself.
 """
 
 from __future__ import annotations

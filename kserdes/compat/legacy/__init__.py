@@ -1,4 +1,4 @@
-"""`confluent_kafka.avro`, for services that still use it; new code takes `serdes.SerializingProducer`.
+"""The dialect of `confluent_kafka.avro`, for services that still use it; new code takes `serdes.SerializingProducer`.
 
 Must not hold logic beyond its way of calling. Names and arguments are those of `confluent_kafka.avro`; a schema is a
 text, a `registry.Schema`, or any object whose `str()` is the schema (as `avro` has them).

@@ -5,7 +5,7 @@
     SimpleProducer(client).send_messages(b"my-topic", b"some message")
 
 Modules have the names that they had under `kafka`. No protocol is in them: `kafka_core`'s public clients do all work.
-What is different stands in docs/guide/migrating-kafka-python.md. New code should use `kafka_core` itself.
+What is different stands in docs/guide/migrating-simple.md. New code should use `kafka_core` itself.
 """
 
 from kserdes.compat.simple.client import KafkaClient

@@ -1,4 +1,4 @@
-"""kafka_core.sync.wakeup: set by signal handlers, waited for in slices."""
+"""kserdes_base.waiting.Wakeup: set by signal handlers, waited for in slices."""
 
 import signal
 import subprocess

@@ -1,6 +1,6 @@
 """Checks schema files against their earlier versions with the engine, and says where in the files the trouble is.
 
-Must not know where earlier versions come from (`baseline`) nor how results are shown (`reports`). One file's trouble
+Must not know where earlier versions come from (`baseline`) nor how results are shown (`report`). One file's trouble
 never keeps another from being checked.
 """
 

@@ -1,7 +1,7 @@
 """The outline of a .proto text: its declarations with their places, and whether they have comments.
 
 Must not judge: what is not Protobuf gives an outline of what looks like it. It serves places and lint; schemas are
-parsed by `registry.compat`. Source: the Protobuf language specification, lexical elements.
+parsed by `registry.schemas`. Source: the Protobuf language specification, lexical elements.
 """
 
 from __future__ import annotations

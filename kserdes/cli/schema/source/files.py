@@ -13,14 +13,15 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from kserdes.cli.shell.unusable import Unusable
-from registry.limits import MAX_FILE_BYTES
 
 SUFFIXES = {".avsc": "AVRO", ".json": "JSON", ".proto": "PROTOBUF"}
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "venv"})
 NO_SCHEMAS = ("package.json", "package-lock.json", "tsconfig.json", "tsconfig.*.json")
+MAX_FILE_BYTES: Final = 16 * 1024 * 1024
+"""The size of the largest schema file that is read."""
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from kserdes.cli.schema.source.files import decode, is_schema_path, matches, too_large
+from kserdes.cli.schema.source.files import MAX_FILE_BYTES, decode, is_schema_path, matches, too_large
 from kserdes.cli.shell.unusable import Unusable
-from registry.limits import MAX_FILE_BYTES
 
 SHALLOW = "this is a shallow clone: git fetch --unshallow, or in CI fetch-depth: 0 (GitHub), GIT_DEPTH: 0 (GitLab)"
 

@@ -1,1 +1,1 @@
-"""Parts of confluent_kafka.schema_registry around its client: tokens, REST clients, mocks, small names."""
+"""Parts of confluent_kafka.schema_registry that `registry` lacks: `_rest_client`, tokens, mocks, small names."""

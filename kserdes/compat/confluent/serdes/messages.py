@@ -1,6 +1,6 @@
 """Small functions of confluent_kafka's serializer of Protobuf that code of applications and tests calls.
 
-Must not hold anything that serializers of ours need. Needs the extra `protobuf`.
+Must not hold anything that serializers of ours need.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The messages and options of Confluent's built-in `confluent/meta.proto`, as `confluent_kafka`'s `meta_pb2` has them.
 
-Generated modules (`protoc --python_out`) of files with these options import them. Needs the extra `protobuf`.
+Generated modules (`protoc --python_out`) of files with these options import them.
 """
 
 from __future__ import annotations

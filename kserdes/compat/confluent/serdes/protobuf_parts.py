@@ -1,6 +1,6 @@
 """Functions on Protobuf's descriptors by the names of confluent_kafka's `common.protobuf`.
 
-Must not hold anything that serializers of ours need: they have `serdes.rules.walks.protobuf`. Needs `protobuf`.
+Must not hold anything that serializers of ours need: they have `serdes.rules.walks.protobuf`.
 """
 
 from __future__ import annotations

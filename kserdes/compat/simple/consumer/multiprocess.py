@@ -62,7 +62,9 @@ class MultiProcessConsumer(Consumer):
         group: under whose name positions are kept; None: they are not.
         topic: what to read.
         partitions: which; None: all.
-        auto_commit, auto_commit_every_n, auto_commit_every_t: commit after so many messages or milliseconds.
+        auto_commit: whether to commit without being asked.
+        auto_commit_every_n: after so many messages.
+        auto_commit_every_t: after so many milliseconds.
         num_procs: among how many processes the partitions are divided.
         partitions_per_proc: how many each may have at most, instead; 0: `num_procs` counts.
         simple_consumer_options: for the SimpleConsumer in each process.

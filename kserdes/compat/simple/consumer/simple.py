@@ -42,10 +42,14 @@ class SimpleConsumer(Consumer):
         client: a KafkaClient.
         group: under whose name positions are kept; None: they are not.
         topic: what to read.
-        auto_commit, auto_commit_every_n, auto_commit_every_t: commit after so many messages or milliseconds.
+        auto_commit: whether to commit without being asked.
         partitions: which; None: all.
-        fetch_size_bytes, buffer_size, max_buffer_size: bytes to ask a partition for; today a larger message comes
-            nevertheless, so that only the largest of them counts.
+        auto_commit_every_n: commit after so many messages.
+        auto_commit_every_t: commit after so many milliseconds.
+        fetch_size_bytes: bytes to ask a partition for. Today a larger message comes nevertheless, so only the largest
+            of this and the next two counts.
+        buffer_size: as `fetch_size_bytes`.
+        max_buffer_size: as `fetch_size_bytes`; None: no such number.
         iter_timeout: seconds after which iteration ends when nothing comes; None: never.
         auto_offset_reset: where to go on when the position is not there (any more): largest or smallest; with anything
             else OffsetOutOfRangeError is raised.
