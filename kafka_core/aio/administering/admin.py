@@ -59,6 +59,7 @@ from kafka_core.engine.administering.checks import (
     check_offset_specs,
     check_topics,
 )
+from kafka_core.engine.cluster_metadata import cluster_metadata
 from kafka_core.errors import BrokerError, KafkaError, KafkaException, UnsupportedVersionError
 from kafka_core.model import (
     BrokerMetadata,
@@ -223,7 +224,7 @@ class AIOAdminClient(InsidesCalls, PartitionCalls):
         wanted = None if topic is None else [topic]
         with answering(METADATA, KafkaError._TRANSPORT):
             view = await self.client.refresh_metadata(wanted, timeout_s=timeout_s, allow_auto_create=False)
-        return admin_topics.cluster_metadata(view, topic)
+        return cluster_metadata(view, topic)
 
     async def describe_topics(
         self,

@@ -20,7 +20,7 @@ from kafka_core.aio.consuming.running import Running
 from kafka_core.aio.consuming.settings import check_partition, checked
 from kafka_core.aio.tasks.timeouts import limit_s
 from kafka_core.engine.administering.checks import check_offset_specs
-from kafka_core.engine.administering.topics import cluster_metadata
+from kafka_core.engine.cluster_metadata import cluster_metadata
 from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.subscription import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, Assignment
 from kafka_core.engine.groups.membership import GroupMembership

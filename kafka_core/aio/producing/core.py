@@ -11,7 +11,7 @@ import logging
 import os
 import random
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.cluster.traffic import Traffic
@@ -22,17 +22,15 @@ from kafka_core.aio.producing.ahead import SendingAhead
 from kafka_core.aio.producing.requests import ProduceRequests
 from kafka_core.aio.producing.statistics import ProducerCounters, StatsFacts, statistics_json
 from kafka_core.aio.producing.topic_watch import TopicWatch
-from kafka_core.aio.producing.transactor import Transactor
 from kafka_core.aio.tasks.background import background
 from kafka_core.clock import Clock, SystemClock
 from kafka_core.config import Config
-from kafka_core.engine.administering.topics import cluster_metadata
+from kafka_core.engine.cluster_metadata import cluster_metadata
 from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.producing.batcher import Batcher, BatcherRules, Reaction, Settled, Shipment
 from kafka_core.engine.producing.lane import NEVER_S, Lane
 from kafka_core.engine.producing.sequences import ProducerIdentity
-from kafka_core.engine.producing.transaction_requests import FIRST_PROTOCOL_PRODUCE
-from kafka_core.engine.producing.transactions import NOT_CONFIGURED, SECOND_PROTOCOL
+from kafka_core.engine.producing.transactions import FIRST_PROTOCOL_PRODUCE, NOT_CONFIGURED, SECOND_PROTOCOL
 from kafka_core.engine.retry import Backoff, classify
 from kafka_core.engine.telemetry.meters import PRODUCE_THROTTLE, QUEUE_TIME
 from kafka_core.errors import (
@@ -49,6 +47,9 @@ from kafka_core.kernels import Accumulator
 from kafka_core.model import ClusterMetadata, ThrottleEvent
 from kafka_core.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_core.protocol.messages.produce import ProduceRequest, ProduceResponse
+
+if TYPE_CHECKING:
+    from kafka_core.aio.producing.transactor import Transactor
 
 logger: Final = logging.getLogger("kafka_core.producer")
 
@@ -158,10 +159,12 @@ class ProducerCore:
         self._running = False
         self._closed = False
 
-    def _make_transactor(self, config: Config) -> Transactor | None:
+    def _make_transactor(self, config: Config) -> "Transactor | None":
         transactional_id, transactions = config.optional_text("transactional.id"), self.batcher.transactions
         if transactional_id is None or transactions is None:
             return None
+        from kafka_core.aio.producing.transactor import Transactor  # with requests that few producers make
+
         self.accumulator.closed_reason = NO_TRANSACTION
         limit_ms = config.integer("transaction.timeout.ms")
         return Transactor(transactional_id, limit_ms, transactions, self.client, self._clock, self._backoff, self)
@@ -265,7 +268,7 @@ class ProducerCore:
     # ---- transactions
 
     @property
-    def transactor(self) -> Transactor:
+    def transactor(self) -> "Transactor":
         """The transactions.
 
         Raises:

@@ -14,7 +14,7 @@ from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.producing.batcher import Shipment
 from kafka_core.engine.producing.lane import Delivery, Lane
 from kafka_core.engine.producing.sequences import ProducerIdentity
-from kafka_core.protocol import ZERO_UUID, ApiKey, ApiRequest, Buffer, encode_bytes, usual_answers
+from kafka_core.protocol import ZERO_UUID, ApiKey, ApiRequest, Buffer, encode_bytes, usual_writes
 from kafka_core.protocol.frames import EncodedRequest
 from kafka_core.protocol.messages.produce import (
     PartitionProduceData,
@@ -70,7 +70,7 @@ class ProduceRequests:
         self._acks = config.integer("acks")
         self._timeout_ms = config.integer("request.timeout.ms")
         self._transactional_id = config.optional_text("transactional.id")
-        usual_answers.use_for_writing()
+        usual_writes.use_for_writing()
         self._starts: dict[Lane, tuple[UUID, bytes]] = {}
         self._codec = Codec[config.text("compression.type").upper()]
         self._compress: Callable[[memoryview], Buffer] | None = None
