@@ -5,7 +5,8 @@ Must not know connections, nor the rest of administration: a producer and a cons
 
 from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView, TopicView
 from kafka_core.errors import KafkaError
-from kafka_core.model import BrokerMetadata, ClusterMetadata, PartitionMetadata, TopicMetadata, Uuid
+from kafka_core.listings import BrokerMetadata, ClusterMetadata, PartitionMetadata, TopicMetadata
+from kafka_core.model import Uuid
 from kafka_core.protocol.schema import ZERO_UUID
 
 

@@ -11,7 +11,8 @@ from kserdes_base.lazy import public_names
 
 if TYPE_CHECKING:
     from kafka_core.records.batch import NewRecord, OpenBatch, build_batch, open_batches
-    from kafka_core.records.compression import Codec, compress, decompress
+    from kafka_core.records.codecs import Codec
+    from kafka_core.records.compression import compress, decompress
     from kafka_core.records.control import ControlType, control_key, control_value, parse_control_key
 
 __all__ = [
@@ -30,7 +31,8 @@ __all__ = [
 
 HOMES: Final = {
     "kafka_core.records.batch": ("NewRecord", "OpenBatch", "build_batch", "open_batches"),
-    "kafka_core.records.compression": ("Codec", "compress", "decompress"),
+    "kafka_core.records.codecs": ("Codec",),
+    "kafka_core.records.compression": ("compress", "decompress"),
     "kafka_core.records.control": ("ControlType", "control_key", "control_value", "parse_control_key"),
 }
 

@@ -61,7 +61,7 @@ from kafka_core.engine.administering.checks import (
 )
 from kafka_core.engine.cluster_metadata import cluster_metadata
 from kafka_core.errors import BrokerError, KafkaError, KafkaException, UnsupportedVersionError
-from kafka_core.model import (
+from kafka_core.listings import (
     BrokerMetadata,
     ClusterMetadata,
     ConsumerGroupState,
@@ -69,11 +69,9 @@ from kafka_core.model import (
     ConsumerGroupType,
     ElectionType,
     GroupMetadata,
-    IsolationLevel,
     TopicCollection,
-    TopicPartition,
-    Uuid,
 )
+from kafka_core.model import IsolationLevel, TopicPartition, Uuid
 from kafka_core.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from kafka_core.protocol.messages.delete_groups import DeleteGroupsRequest
 from kafka_core.protocol.messages.delete_topics import DeleteTopicsRequest

@@ -23,7 +23,7 @@ from kafka_core.protocol.messages.produce import (
     TopicProduceData,
 )
 from kafka_core.protocol.primitives import write_uvarint
-from kafka_core.records.compression import Codec, compress
+from kafka_core.records.codecs import Codec
 
 TOPIC_IDS_SINCE: Final = 13
 
@@ -75,6 +75,8 @@ class ProduceRequests:
         self._codec = Codec[config.text("compression.type").upper()]
         self._compress: Callable[[memoryview], Buffer] | None = None
         if self._codec is not Codec.NONE:
+            from kafka_core.records.compression import compress  # with a library that few producers need
+
             level = config.integer("compression.level")
             chosen = level if level >= 0 else FAST_LEVELS.get(self._codec)
             self._compress = functools.partial(compress, self._codec, level=chosen)

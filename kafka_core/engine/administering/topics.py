@@ -16,7 +16,8 @@ from kafka_core.admin_model import (
 )
 from kafka_core.engine.metadata import BrokerAddress, ClusterView
 from kafka_core.errors import KafkaError
-from kafka_core.model import Node, TopicPartitionInfo, Uuid
+from kafka_core.listings import TopicPartitionInfo
+from kafka_core.model import Node, Uuid
 from kafka_core.protocol.messages.create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,

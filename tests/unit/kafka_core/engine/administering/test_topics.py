@@ -13,7 +13,8 @@ from kafka_core.engine.administering import topics as admin_topics
 from kafka_core.engine.cluster_metadata import cluster_metadata
 from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView, TopicView, merge
 from kafka_core.errors import KafkaError
-from kafka_core.model import ConsumerGroupState, ConsumerGroupTopicPartitions, ConsumerGroupType, TopicPartition
+from kafka_core.listings import ConsumerGroupState, ConsumerGroupTopicPartitions, ConsumerGroupType
+from kafka_core.model import TopicPartition
 from kafka_core.protocol import encode_bytes
 from kafka_core.protocol.messages.create_topics import CreateTopicsRequest
 from kafka_core.protocol.messages.metadata import MetadataResponse, MetadataResponseBroker
