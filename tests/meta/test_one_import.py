@@ -122,9 +122,7 @@ def test_the_three_names_of_a_program_load_what_it_needs_and_no_more(
     assert [name for name in loaded if name.startswith("kafka_core.admin")] == []
     assert [name for name in loaded for part in unwanted if name == part or name.startswith(f"{part}.")] == []
     own = {"kserdes", "kserdes_base", "kafka_core", "registry", "serdes"}
-    if (
-        serdes_kernels.IMPL == "pure"
-    ):  # the serializers' pure kernels are imported together, that of JSON with a library
+    if serdes_kernels.IMPL == "pure":  # its kernels are imported together, that of JSON with a library
         third = third | {"orjson"}
     assert {name.partition(".")[0] for name in loaded} - sys.stdlib_module_names - own == third
 
