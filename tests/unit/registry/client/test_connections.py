@@ -38,19 +38,19 @@ def fresh(code: str) -> str:
     return done.stdout.strip()
 
 
-LOADED = "print(*sorted({'httpx', 'registry.dev'} & {*sys.modules}))"
+LOADED = "print('httpx' in sys.modules)"
 
 
 @pytest.mark.parametrize("url", ["mock://", "mock://name", "http://registry", "https://registry"])
 def test_a_client_is_made_used_and_closed_without_httpx(url: str) -> None:
-    assert fresh(f"with SchemaRegistryClient({{'url': {url!r}}}) as client: client.config()\n{LOADED}") == ""
+    assert fresh(f"with SchemaRegistryClient({{'url': {url!r}}}) as client: client.config()\n{LOADED}") == "False"
     closed = "import asyncio; asyncio.run(client.aclose())"
-    assert fresh(f"client = AsyncSchemaRegistryClient({{'url': {url!r}}}); {closed}\n{LOADED}") == ""
+    assert fresh(f"client = AsyncSchemaRegistryClient({{'url': {url!r}}}); {closed}\n{LOADED}") == "False"
 
 
 def test_the_first_request_brings_it() -> None:
     code = f"SchemaRegistryClient({{'url': 'mock://'}}).get_subjects()\n{LOADED}"
-    assert fresh(code) == "httpx registry.dev"
+    assert fresh(code) == "True"
 
 
 @pytest.mark.parametrize(
