@@ -41,6 +41,14 @@ if TYPE_CHECKING:
         UnsupportedVersionError,
     )
     from kafka_core.kernels import Message
+    from kafka_core.listings import (
+        ConsumerGroupState,
+        ConsumerGroupTopicPartitions,
+        ConsumerGroupType,
+        ElectionType,
+        TopicCollection,
+        TopicPartitionInfo,
+    )
     from kafka_core.model import (
         OFFSET_BEGINNING,
         OFFSET_END,
@@ -50,18 +58,12 @@ if TYPE_CHECKING:
         TIMESTAMP_LOG_APPEND_TIME,
         TIMESTAMP_NOT_AVAILABLE,
         AcknowledgeType,
-        ConsumerGroupState,
-        ConsumerGroupTopicPartitions,
-        ConsumerGroupType,
-        ElectionType,
         IsolationLevel,
         LogTruncation,
         Messages,
         Node,
         ThrottleEvent,
-        TopicCollection,
         TopicPartition,
-        TopicPartitionInfo,
         Uuid,
     )
     from kafka_core.partitioners import consistent, fnv1a, murmur2
@@ -138,6 +140,14 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
         "UnsupportedVersionError",
     ),
     "kafka_core.kernels": ("Message",),
+    "kafka_core.listings": (
+        "ConsumerGroupState",
+        "ConsumerGroupTopicPartitions",
+        "ConsumerGroupType",
+        "ElectionType",
+        "TopicCollection",
+        "TopicPartitionInfo",
+    ),
     "kafka_core.model": (
         "OFFSET_BEGINNING",
         "OFFSET_END",
@@ -147,18 +157,12 @@ HOMES: Final[Mapping[str, tuple[str, ...]]] = {
         "TIMESTAMP_LOG_APPEND_TIME",
         "TIMESTAMP_NOT_AVAILABLE",
         "AcknowledgeType",
-        "ConsumerGroupState",
-        "ConsumerGroupTopicPartitions",
-        "ConsumerGroupType",
-        "ElectionType",
         "IsolationLevel",
         "LogTruncation",
         "Messages",
         "Node",
         "ThrottleEvent",
-        "TopicCollection",
         "TopicPartition",
-        "TopicPartitionInfo",
         "Uuid",
     ),
     "kafka_core.partitioners": ("consistent", "fnv1a", "murmur2"),

@@ -13,7 +13,8 @@ from operator import index
 from typing import Any, Final, Generic, TypeVar
 
 from kafka_core.errors import BrokerError, ConfigError, KafkaError, KafkaException
-from kafka_core.model import ConsumerGroupState, ConsumerGroupType, Node, TopicPartition, TopicPartitionInfo, Uuid
+from kafka_core.listings import ConsumerGroupState, ConsumerGroupType, TopicPartitionInfo
+from kafka_core.model import Node, TopicPartition, Uuid
 
 T = TypeVar("T")
 

@@ -296,22 +296,57 @@ def field_facts(item: Definition, struct: str) -> str:
 
 
 def class_lines(facts: StructFacts) -> Iterator[str]:
-    """Source of one class."""
-    yield from ("", "", "@dataclass(slots=True)", f"class {facts.class_name}({base_class(facts)}):")
-    rows = []
+    """Source of one class.
+
+    Its constructor is written out, and `Struct` compares and shows it: what `dataclass` would make when the module is
+    imported costs most of a client's import.
+    """
+    yield from ("", "", "@dataclass(slots=True, init=False, repr=False, eq=False)")
+    yield from (f"class {facts.class_name}({base_class(facts)}):", f'    """{class_title(facts)}."""', "")
+    attributes, rows = [], []
     for item in facts.fields:
         check_field(facts.json_name, item)
         struct = facts.references[bare_type(item["type"])] if is_struct(item["type"]) else ""
-        default = default_text(item).format(struct=struct)
-        yield f"    {snake_case(item['name'])}: {annotation(item, struct)} = {default}"
+        attributes.append(
+            (snake_case(item["name"]), annotation(item, struct), default_text(item).format(struct=struct))
+        )
         rows.append(f"        {field_facts(item, struct)},")
-    yield "    unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)"
+    attributes.append(("unknown_tagged", "list[tuple[int, bytes]]", "field(default_factory=list)"))
+    yield from (f"    {name}: {kind} = {default}" for name, kind, default in attributes)
     yield ""
     yield from message_lines(facts.message)
     if rows:
         yield from ("    FIELDS: ClassVar[tuple[Field, ...]] = (", *rows, "    )")
     else:
         yield "    FIELDS: ClassVar[tuple[Field, ...]] = ()"
+    yield ""
+    yield from constructor_lines(attributes)
+
+
+def constructor_lines(attributes: list[tuple[str, str, str]]) -> Iterator[str]:
+    """Source of a class's constructor.
+
+    Args:
+        attributes: name, type and default of each, as the class body has them.
+    """
+    yield from ("    def __init__(", "        self,")
+    assignments = []
+    for name, kind, default in attributes:
+        factory = re.fullmatch(r"field\(default_factory=(\w+)\)", default)
+        yield f"        {name}: {kind} = {default if factory is None else 'FRESH'},"
+        fresh = "" if factory is None else f"{factory[1]}() if {name} is FRESH else "
+        assignments.append(f"        self.{name} = {fresh.replace('list()', '[]')}{name}")
+    yield from ("    ) -> None:", *assignments)
+
+
+def class_title(facts: StructFacts) -> str:
+    """What a class is, in a few words."""
+    if facts.message is None:
+        return f"The struct {facts.json_name}"
+    valid = parse_versions(facts.message["validVersions"])
+    assert valid is not None  # messages without versions are left out
+    versions = f"version {valid[0]}" if valid[0] == valid[1] else f"versions {valid[0]} to {valid[1]}"
+    return f"{facts.message['name']}, {versions}"
 
 
 def base_class(facts: StructFacts) -> str:
@@ -346,7 +381,7 @@ def module_text(release: str, messages: list[Definition]) -> str:
     text = "\n".join(body)
     helpers = [
         name
-        for name in ("OPEN", "ZERO_UUID", "ApiMessage", "ApiRequest", "Field", "Records", "Struct")
+        for name in ("FRESH", "OPEN", "ZERO_UUID", "ApiMessage", "ApiRequest", "Field", "Records", "Struct")
         if re.search(rf"\b{name}\b", text)
     ]
     apis = sorted({api_name(message) for message in messages})

@@ -61,7 +61,7 @@ from kafka_core.admin_security import (
     UserScramCredentialUpsertion,
 )
 from kafka_core.aio.administering.admin import AIOAdminClient
-from kafka_core.model import (
+from kafka_core.listings import (
     BrokerMetadata,
     ClusterMetadata,
     GroupMember,

@@ -23,7 +23,7 @@ ResponseT = TypeVar("ResponseT", bound=ApiMessage)
 
 USUAL_FORMS: dict[tuple[type[ApiMessage], int], Callable[[memoryview, int], Any]] = {}
 """Class and version of a response → what reads a body in its usual form, given the frame and the body's position, and
-gives None for any other form (`usual_answers`). The versions are flexible ones."""
+gives None for any other form (`usual_writes`, `usual_fetches`). The versions are flexible ones."""
 
 _SIZE = struct.Struct(">i")
 _REQUEST_HEAD = struct.Struct(">ihhi")

@@ -20,6 +20,8 @@ Versions: TypeAlias = tuple[int, int]
 
 OPEN = 32767
 """Last version of a range without an end."""
+FRESH: Any = object()
+"""The default of a constructor's argument that stands for a new list or struct."""
 ZERO_UUID = UUID(int=0)
 """The protocol's way to say "no UUID"."""
 
@@ -57,12 +59,27 @@ class Field(NamedTuple):
 
 
 class Struct:
-    """Base of all generated dataclasses; nested structs derive from it directly."""
+    """Base of all generated dataclasses; nested structs derive from it directly.
+
+    It compares and shows them as `dataclass` would: code made for each class would cost most of a client's import.
+    """
 
     __slots__ = ()
     FIELDS: ClassVar[tuple[Field, ...]] = ()
     unknown_tagged: list[tuple[int, bytes]]
     """Tagged fields this release has no name for, as (tag, value), tags ascending; written back as they came."""
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self._names())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self._names())})"
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        return [*(item.name for item in cls.FIELDS), "unknown_tagged"]
 
 
 class ApiMessage(Struct):

@@ -15,7 +15,8 @@ from kafka_core.kernels import BatchHeader, Buffer, RecordCursor
 from kafka_core.kernels.abc import CODEC_MASK, CONTROL_FLAG, LOG_APPEND_FLAG, TRANSACTIONAL_FLAG
 from kafka_core.kernels.pure.record_batch import encode_headers, encode_record, seal_batch
 from kafka_core.limits import MAX_DECOMPRESSED_BYTES
-from kafka_core.records.compression import Codec, codec_of, compress, decompress
+from kafka_core.records.codecs import Codec, codec_of
+from kafka_core.records.compression import compress, decompress
 from kafka_core.records.control import ControlType, parse_control_key
 from kafka_core.records.legacy import read_message_set
 

@@ -1,4 +1,4 @@
-"""The codecs of record batches: compress what we produce, decompress what we fetch, never beyond a bound.
+"""Compression of record batches: compress what we produce, decompress what we fetch, never beyond a bound.
 
 Must not know batches or records. Every codec comes from cramjam.
 Spec: https://kafka.apache.org/documentation/#compression; snappy-java's stream framing ("xerial"); LZ4 frame format.
@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from enum import IntEnum
 from types import ModuleType
 from typing import Any, Final
 
 import cramjam
 
-from kafka_core.errors import CorruptRecordError, UnknownCodecError
+from kafka_core.errors import CorruptRecordError
 from kafka_core.kernels import Buffer
 from kafka_core.limits import MAX_DECOMPRESSED_BYTES
+from kafka_core.records.codecs import Codec
 
 _FIRST_GUESS: Final = 8
 _LEAST_ROOM_BYTES: Final = 64 * 1024
@@ -27,29 +27,6 @@ _XERIAL_MAGIC: Final = b"\x82SNAPPY\0"
 _XERIAL_HEADER: Final = _XERIAL_MAGIC + struct.pack(">ii", 1, 1)
 _XERIAL_BLOCK_BYTES: Final = 32 * 1024
 _INT32: Final = struct.Struct(">i")
-
-
-class Codec(IntEnum):
-    """`compression.type`; the number is what a batch's attributes hold."""
-
-    NONE = 0
-    GZIP = 1
-    SNAPPY = 2
-    LZ4 = 3
-    ZSTD = 4
-
-
-def codec_of(attributes: int) -> Codec:
-    """The codec that a batch's attributes name.
-
-    Raises:
-        UnknownCodecError: none that we know.
-    """
-    number = attributes & 0x07
-    try:
-        return Codec(number)
-    except ValueError:
-        raise UnknownCodecError(f"compression codec {number} is unknown") from None
 
 
 def compress(codec: Codec, data: Buffer, level: int | None = None) -> Buffer:

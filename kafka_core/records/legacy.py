@@ -14,7 +14,8 @@ from kafka_core.errors import CorruptRecordError
 from kafka_core.kernels import BatchHeader, Buffer
 from kafka_core.kernels.abc import LOG_APPEND_FLAG
 from kafka_core.kernels.pure.record_batch import NO_HEADERS, PREFIX, encode_record
-from kafka_core.records.compression import Codec, codec_of, decompress
+from kafka_core.records.codecs import Codec, codec_of
+from kafka_core.records.compression import decompress
 
 _FIXED = struct.Struct(">IBB")
 _TIMESTAMP = struct.Struct(">q")

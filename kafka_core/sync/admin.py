@@ -58,18 +58,16 @@ from kafka_core.engine.administering.checks import (
     checked_timeout,
 )
 from kafka_core.errors import KafkaException, StateError
-from kafka_core.model import (
+from kafka_core.listings import (
     ClusterMetadata,
     ConsumerGroupState,
     ConsumerGroupTopicPartitions,
     ConsumerGroupType,
     ElectionType,
     GroupMetadata,
-    IsolationLevel,
     TopicCollection,
-    TopicPartition,
-    Uuid,
 )
+from kafka_core.model import IsolationLevel, TopicPartition, Uuid
 from kafka_core.sync.insides_calls import InsidesCalls
 from kafka_core.sync.loop_thread import LoopThread
 from kafka_core.sync.partition_calls import PartitionCalls

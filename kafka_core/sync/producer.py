@@ -22,7 +22,7 @@ from kafka_core.config import Config, Role, joined, parse
 from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import HANDLE_CLOSED, PRODUCER_CLOSED, KafkaError, KafkaException, StateError
 from kafka_core.kernels import Accumulator
-from kafka_core.model import ClusterMetadata, ThrottleEvent, Uuid
+from kafka_core.model import ThrottleEvent, Uuid
 from kafka_core.sync.loop_thread import LoopThread
 from kafka_core.sync.report_queue import DeliveryCallback, ReportQueue
 from kafka_core.sync.transaction_calls import TransactionCalls
@@ -30,6 +30,8 @@ from kserdes_base.forks import share_no_fork
 
 if TYPE_CHECKING:
     import pyarrow
+
+    from kafka_core.listings import ClusterMetadata
 
 T = TypeVar("T")
 Payload = bytes | bytearray | memoryview | str
@@ -416,7 +418,7 @@ class Producer(TransactionCalls):
 
     # ---- the cluster
 
-    def list_topics(self, topic: str | None = None, timeout: float = -1) -> ClusterMetadata:
+    def list_topics(self, topic: str | None = None, timeout: float = -1) -> "ClusterMetadata":
         """Metadata of one topic, or of all.
 
         Args:

@@ -11,8 +11,8 @@ from kserdes.cli.shell.commands import LazyGroup
 
 COMMANDS = {
     "schema": ("kserdes.cli.schema.group:schema", "Schemas: check, compare and lint them, look after a registry."),
-    "registry": ("kserdes.cli.registry.command:registry", "Serve a schema registry without a broker."),
-    "migrate": ("kserdes.cli.migrate.command:migrate", "Find a code base's uses of other Kafka clients."),
+    "registry": ("kserdes.cli.registry.group:registry", "Serve a schema registry without a broker."),
+    "migrate": ("kserdes.cli.migrate.group:migrate", "Find a code base's uses of other Kafka clients."),
     "dev": ("kserdes.cli.dev.command:dev", "Run an embedded Kafka broker and schema registry."),
 }
 

@@ -14,7 +14,7 @@ from typing import Final, Self
 from kafka_core import ConsumerGroupTopicPartitions, IsolationLevel, KafkaException, TopicPartition, Uuid
 from kafka_core.admin import AdminClient, OffsetSpec
 from kafka_core.errors import ConfigError, KafkaError
-from kafka_core.model import TopicMetadata
+from kafka_core.listings import TopicMetadata
 from pipeline.errors import OptionError, PlanError
 from pipeline.source.options import Assigned, Pattern, ReadOptions
 from pipeline.source.splits import EARLIEST, LATEST, Place

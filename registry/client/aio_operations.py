@@ -7,13 +7,15 @@ from those that await.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
 from registry.client import flows
 from registry.client.base import ClientBase
 from registry.client.steps import Flow
 from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfig
+
+if TYPE_CHECKING:
+    from registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
 
 T = TypeVar("T")
 

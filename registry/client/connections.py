@@ -16,7 +16,7 @@ import httpx
 
 from kserdes_base import deadlines
 from registry.client.config import ClientConfig
-from registry.client.exchange import Body, OnlyAnswer, log, mock_transport, unreachable, unusable_proxy
+from registry.client.exchange import Body, OnlyAnswer, log, unreachable, unusable_proxy
 from registry.client.networks import other_network
 from registry.client.steps import Reply, Send, Unreachable
 
@@ -26,7 +26,7 @@ class Connections:
 
     Args:
         config: the client's configuration.
-        transport: httpx's, in the place of the network; None for the network, or for the registry of a `mock://` URL.
+        transport: httpx's, in the place of the network; None for the network.
         auth: how httpx signs requests to registries.
         tls: the TLS context; True for httpx's own.
 
@@ -46,7 +46,6 @@ class Connections:
         auth: httpx.Auth | None,
         tls: ssl.SSLContext | bool,
     ) -> None:
-        transport = transport or mock_transport(config)
         self._timeout_s = config.timeout_s
         self._has_network = transport is None
         self.tls = httpx.create_ssl_context(verify=tls) if self._has_network else tls

@@ -11,7 +11,6 @@ import json
 import logging
 import random
 from collections.abc import Callable, Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
 from kserdes_base.masking import masked
@@ -192,6 +191,8 @@ def retry_after_s(reply: Reply, now_s: float) -> float:
 
 def _date_s(text: str) -> float | None:
     """A date of HTTP (RFC 9110 §5.6.7) in seconds since 1970-01-01 UTC, None if it is none."""
+    from email.utils import parsedate_to_datetime  # few answers ask to be waited for
+
     try:
         return parsedate_to_datetime(text).timestamp()
     except (TypeError, ValueError, OverflowError):

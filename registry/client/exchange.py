@@ -1,4 +1,4 @@
-"""HTTP exchanges, for both kinds of connections: the transport of `mock://`, bounded bodies, errors translated.
+"""HTTP exchanges, for both kinds of connections: bounded bodies, errors translated.
 
 Must not wait for anything.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 
@@ -16,9 +16,6 @@ from kserdes_base.deadlines import check, tell_of_changes
 from registry.client.config import ClientConfig
 from registry.client.steps import Unreachable
 from registry.limits import MAX_ANSWER_BYTES
-
-if TYPE_CHECKING:
-    from registry.dev.server.transport import InProcessTransport
 
 INSIDES = ("_stream", "_httpcore_stream", "_stream", "_connection")
 """From httpx's stream of an answer to httpcore's connection."""
@@ -43,15 +40,6 @@ def unusable_proxy(config: ClientConfig, error: Exception) -> PropertyError:
         "and password percent-encoded",
         property="proxy",
     )
-
-
-def mock_transport(config: ClientConfig) -> InProcessTransport | None:
-    """The transport into the in-process registry of a `mock://name` URL, None for a real registry."""
-    if config.mock_name is None:
-        return None
-    from registry.dev.server.embedded import shared  # nobody else needs an embedded registry
-
-    return shared(config.mock_name, compares=not config.mock_is_own).transport()
 
 
 def unreachable(error: httpx.RequestError | httpx.InvalidURL) -> Unreachable:

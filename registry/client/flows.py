@@ -17,14 +17,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
 from registry.client.cache import SchemaCaches
 from registry.client.paging import NO_LIMIT, entries
 from registry.client.steps import Call, Flow, Reply, segment, send, share
 from registry.errors import ResponseError
 from registry.models import RegisteredSchema, Schema, SchemaVersion, ServerConfig
+
+if TYPE_CHECKING:
+    from registry.associations import Association, AssociationCreateOrUpdateRequest, AssociationResponse
 
 T = TypeVar("T")
 PLACE: Final[Mapping[str, object]] = {"offset": 0, "limit": NO_LIMIT}
@@ -507,6 +509,8 @@ def get_associations_by_resource_name(
 
 
 def create_association(caches: SchemaCaches, request: AssociationCreateOrUpdateRequest) -> Flow[AssociationResponse]:
+    from registry.associations import AssociationResponse  # few programs make associations
+
     call = Call("POST", "/associations", body=request.to_dict(), repeatable=False)
     return (yield from _changing(_call(call, AssociationResponse.from_dict), lambda sure: caches.forget_subjects()))
 
@@ -526,6 +530,8 @@ def delete_associations(
 
 
 def _associations(source: Any) -> list[Association]:
+    from registry.associations import Association  # few programs ask for associations
+
     found = [Association.from_dict(item) for item in _list(source)]
     for item in found:
         _string(item.subject)

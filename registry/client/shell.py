@@ -24,6 +24,7 @@ from registry.client.base import closed
 from registry.client.cache import SchemaCaches
 from registry.client.config import ClientConfig
 from registry.client.delivery import Delivery
+from registry.client.mocks import mock_registry
 from registry.client.operations import Operations
 from registry.client.steps import Flow, Invoke, Reply, Send, Share, Steps, Unreachable, Wait
 from registry.client.tls import needs_httpx, tls_context
@@ -75,7 +76,8 @@ class Shell(Operations):
         self._config = config
         self._conf = dict(conf)
         self._transport = transport
-        self._has_network = transport is None and config.mock_name is None
+        self._mock = None if transport is not None else mock_registry(config)
+        self._has_network = transport is None and self._mock is None
         self._auth = auth
         self._urls = config.urls
         self._tls: ssl.SSLContext | bool = tls_context(config) if self._has_network else True
@@ -116,7 +118,8 @@ class Shell(Operations):
             if self._ended:
                 raise closed()
             if self._connections is None:
-                self._connections = Connections(self._config, self._transport, self._auth, self._tls)
+                transport = self._transport if self._mock is None else self._mock.transport()
+                self._connections = Connections(self._config, transport, self._auth, self._tls)
                 self._tls = self._connections.tls
             return self._connections
 

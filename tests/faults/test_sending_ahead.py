@@ -21,7 +21,7 @@ from kafka_core.broker import EmbeddedCluster
 from kafka_core.broker.faults import Delay, Disconnect, Drop
 from kafka_core.protocol.messages.metadata import MetadataRequest
 from kafka_core.protocol.messages.produce import ProduceRequest
-from kafka_core.protocol.usual_answers import written_at, written_start
+from kafka_core.protocol.usual_writes import written_at, written_start
 from tests.contract.clusters import wait_for
 from tests.faults.interrupts import Interrupt
 

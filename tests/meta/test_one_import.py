@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from serdes import kernels as serdes_kernels
 from tests.patience import PROCESS_S
 
 kserdes: Any = importlib.import_module("kserdes")  # as it is at run time, whatever type checkers know
@@ -83,6 +84,54 @@ def test_a_client_loads_no_other_client(name: str, others: list[str]) -> None:
     code = f"import sys; from {module} import {attribute}; print(*sys.modules)"
     loaded = {name.split(".")[2] for name in fresh(code).split() if name.startswith("kafka_core.aio.")}
     assert loaded & set(others) == set()
+
+
+PRODUCER = "SerializingProducer, AvroSerializer, SchemaRegistryClient"
+CONSUMER = "DeserializingConsumer, AvroDeserializer, SchemaRegistryClient"
+OF_CYTHON = ("_cython_", "_cyutility", "cython_runtime")
+"""The beginnings of modules' names that compiled kernels bring; in pure Python there are none."""
+LOADED = """import sys; before = {{*sys.modules}}; from kserdes import {names}
+for name in sorted({{*sys.modules}} - before):
+    module = sys.modules[name]
+    print(name, "real" if getattr(module, "__spec__", None) is not None else "made")"""
+
+
+def loaded_with(names: str) -> dict[str, str]:
+    """The modules that come with names of `kserdes`, and whether each was found by an import or made by somebody."""
+    rows = [line.split() for line in fresh(LOADED.format(names=names)).splitlines()]
+    return {name: how for name, how in rows if not name.startswith(OF_CYTHON)}
+
+
+@pytest.mark.parametrize(
+    ("names", "others", "third"),
+    [
+        (PRODUCER, ["kafka_core.aio.consuming", "kafka_core.engine.consuming", "kafka_core.engine.groups"], set()),
+        (CONSUMER, ["kafka_core.aio.producing", "kafka_core.engine.producing"], {"cramjam"}),
+    ],
+)
+def test_the_three_names_of_a_program_load_what_it_needs_and_no_more(
+    names: str, others: list[str], third: set[str]
+) -> None:
+    loaded = loaded_with(names)
+    unwanted = [
+        *others,
+        *("kafka_core.aio.administering", "kafka_core.aio.sharing", "kafka_core.engine.administering"),
+        *("kafka_core.engine.sharing", "kafka_core.aio.cluster.telemetry", "kafka_core.aio.net.client_certificate"),
+        *("kafka_core.listings", "kafka_core.oidc", "kafka_core.broker", "registry.dev", "registry.associations"),
+        *("httpx", "httpcore", "rich", "click", "pygments", "email"),
+    ]
+    assert [name for name in loaded if name.startswith("kafka_core.admin")] == []
+    assert [name for name in loaded for part in unwanted if name == part or name.startswith(f"{part}.")] == []
+    own = {"kserdes", "kserdes_base", "kafka_core", "registry", "serdes"}
+    if serdes_kernels.IMPL == "pure":  # its kernels are imported together, that of JSON with a library
+        third = third | {"orjson"}
+    assert {name.partition(".")[0] for name in loaded} - sys.stdlib_module_names - own == third
+
+
+@pytest.mark.parametrize("names", [PRODUCER, CONSUMER])
+def test_every_module_is_one_that_was_imported(names: str) -> None:
+    made = [name for name, how in loaded_with(names).items() if how == "made"]
+    assert set(made) <= {"typing.io", "typing.re"}, "a module that nobody imported stands in the place of another"
 
 
 def test_star_takes_every_name_but_those_of_spark() -> None:

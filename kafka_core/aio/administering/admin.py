@@ -59,8 +59,9 @@ from kafka_core.engine.administering.checks import (
     check_offset_specs,
     check_topics,
 )
+from kafka_core.engine.cluster_metadata import cluster_metadata
 from kafka_core.errors import BrokerError, KafkaError, KafkaException, UnsupportedVersionError
-from kafka_core.model import (
+from kafka_core.listings import (
     BrokerMetadata,
     ClusterMetadata,
     ConsumerGroupState,
@@ -68,11 +69,9 @@ from kafka_core.model import (
     ConsumerGroupType,
     ElectionType,
     GroupMetadata,
-    IsolationLevel,
     TopicCollection,
-    TopicPartition,
-    Uuid,
 )
+from kafka_core.model import IsolationLevel, TopicPartition, Uuid
 from kafka_core.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from kafka_core.protocol.messages.delete_groups import DeleteGroupsRequest
 from kafka_core.protocol.messages.delete_topics import DeleteTopicsRequest
@@ -223,7 +222,7 @@ class AIOAdminClient(InsidesCalls, PartitionCalls):
         wanted = None if topic is None else [topic]
         with answering(METADATA, KafkaError._TRANSPORT):
             view = await self.client.refresh_metadata(wanted, timeout_s=timeout_s, allow_auto_create=False)
-        return admin_topics.cluster_metadata(view, topic)
+        return cluster_metadata(view, topic)
 
     async def describe_topics(
         self,

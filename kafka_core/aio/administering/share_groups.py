@@ -11,7 +11,8 @@ from kafka_core.engine.administering import share_groups
 from kafka_core.engine.administering import topics as admin_topics
 from kafka_core.engine.administering.checks import check_flag, check_group_offsets, check_names
 from kafka_core.errors import KafkaException
-from kafka_core.model import ConsumerGroupTopicPartitions, TopicPartition
+from kafka_core.listings import ConsumerGroupTopicPartitions
+from kafka_core.model import TopicPartition
 from kafka_core.protocol.messages.delete_groups import DeleteGroupsRequest
 from kafka_core.protocol.messages.share_group_describe import ShareGroupDescribeRequest
 

@@ -11,16 +11,16 @@ import random
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from kafka_core.aio.cluster.choice import AnyBroker, BrokerChooser
+from kafka_core.aio.cluster.client_meters import meters_of
 from kafka_core.aio.cluster.coordinators import CoordinatorFinder, CoordinatorKind
 from kafka_core.aio.cluster.failures import Failures
 from kafka_core.aio.cluster.keeper import MetadataKeeper
 from kafka_core.aio.cluster.pool import ConnectionPool, Purpose
 from kafka_core.aio.cluster.refresh import MetadataRefresher
 from kafka_core.aio.cluster.state import ClusterState
-from kafka_core.aio.cluster.telemetry import Telemetry, meters_of
 from kafka_core.aio.net.connection import BrokerConnection, Connector
 from kafka_core.aio.net.tokens import first_token
 from kafka_core.aio.tasks.background import background
@@ -40,6 +40,9 @@ from kafka_core.hooks import Hooks
 from kafka_core.model import Uuid
 from kafka_core.protocol import ApiMessage, ApiRequest
 from kserdes_base.forks import FORKED, share_no_fork
+
+if TYPE_CHECKING:
+    from kafka_core.aio.cluster.telemetry import Telemetry
 
 __all__ = ["ClusterClient", "CoordinatorKind", "Purpose"]
 
@@ -105,8 +108,11 @@ class ClusterClient:
             on_up=self._broker_up,
             on_down=state.broker_down,
         )
-        pushes = config.flag("enable.metrics.push")
-        self._telemetry = Telemetry(meters, pool, clock, rng, hooks) if pushes else None
+        self._telemetry: Telemetry | None = None
+        if config.flag("enable.metrics.push"):
+            from kafka_core.aio.cluster import telemetry  # with messages of its own
+
+            self._telemetry = telemetry.Telemetry(meters, pool, clock, rng, hooks)
         state.on_metadata(lambda view: pool.keep_only(view.brokers))
         if hooks.wants("on_metadata"):
             state.on_metadata(lambda view: hooks.on_metadata(len(view.brokers), partition_counts(view)))

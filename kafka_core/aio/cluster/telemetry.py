@@ -16,7 +16,6 @@ from kafka_core.aio.cluster.pool import ConnectionPool
 from kafka_core.aio.net.connection import BrokerConnection
 from kafka_core.aio.tasks.background import background
 from kafka_core.clock import Clock
-from kafka_core.config import Config, Role
 from kafka_core.engine.metadata import BrokerAddress
 from kafka_core.engine.telemetry.meters import Meters
 from kafka_core.engine.telemetry.reporter import Reporter
@@ -36,28 +35,6 @@ NO_TELEMETRY: Final = (
     "the cluster takes no client telemetry, so it gives clients no ids: its brokers have no MetricsReporter with "
     "ClientTelemetry, or are older than Kafka 3.7"
 )
-_KINDS: Final = {
-    Role.PRODUCER: "producer.",
-    Role.CONSUMER: "consumer.",
-    Role.SHARE: "consumer.share.",
-    Role.ADMIN: "admin.client.",
-}
-_LABELS: Final = {
-    "client_rack": "client.rack",
-    "transactional_id": "transactional.id",
-    "group_id": "group.id",
-    "group_instance_id": "group.instance.id",
-}
-
-
-def meters_of(config: Config, clock: Clock) -> Meters:
-    """New meters for a client, which know what its configuration says of it."""
-    meters = Meters(_KINDS[config.role], clock.monotonic(), clock.time_ms())
-    for label, name in _LABELS.items():
-        value = config.optional_text(name)
-        if value:
-            meters.resource[label] = value
-    return meters
 
 
 class Telemetry:

@@ -16,8 +16,6 @@ from operator import index
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from kafka_core.admin_model import ListOffsetsResultInfo
-from kafka_core.admin_offsets import OffsetSpec
 from kafka_core.aio.consuming.assigning import caller
 from kafka_core.aio.consuming.columns import ColumnTaker
 from kafka_core.aio.consuming.core import CLOSE_LIMIT_S, ConsumerCore
@@ -31,10 +29,14 @@ from kafka_core.engine.consuming.offsets import ConsumerGroupMetadata
 from kafka_core.engine.groups.states import Event
 from kafka_core.errors import CONSUMER_CLOSED, HANDLE_CLOSED, BrokerError, KafkaException
 from kafka_core.kernels import Message
-from kafka_core.model import ClusterMetadata, TopicPartition, Uuid
+from kafka_core.model import TopicPartition, Uuid
 
 if TYPE_CHECKING:
     import pyarrow
+
+    from kafka_core.admin_model import ListOffsetsResultInfo
+    from kafka_core.admin_offsets import OffsetSpec
+    from kafka_core.listings import ClusterMetadata
 
 T = TypeVar("T")
 

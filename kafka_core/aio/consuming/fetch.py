@@ -22,7 +22,7 @@ from kafka_core.engine.consuming.fetch_session import LAST_VERSION_WITH_NAMES
 from kafka_core.engine.consuming.fetcher import Fetcher, Outcome, PlannedFetch
 from kafka_core.errors import KafkaError, KafkaException, NetworkError
 from kafka_core.hooks import Hooks
-from kafka_core.protocol import usual_answers
+from kafka_core.protocol import usual_fetches
 from kafka_core.protocol.messages.fetch import FetchRequest, FetchResponse
 
 logger: Final = logging.getLogger("kafka_core.consumer")
@@ -65,7 +65,7 @@ class FetchLoop:
         self._beside: dict[int, asyncio.Task[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._stopped = False
-        usual_answers.use_for_reading()
+        usual_fetches.use_for_reading()
         again.watch(self._pump)
 
     def _pump(self) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Coroutine
 from typing import Any, Final, Protocol
 
 from kafka_core.aio.cluster.client import ClusterClient, CoordinatorKind
-from kafka_core.aio.cluster.statistics import MemberHistory
+from kafka_core.aio.consuming.member_history import MemberHistory
 from kafka_core.aio.consuming.polls import Polls
 from kafka_core.aio.consuming.rpc import ConsumerRpc
 from kafka_core.aio.tasks.background import background

@@ -9,23 +9,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from kafka_core.admin_model import ListOffsetsResultInfo
-from kafka_core.admin_offsets import OffsetSpec
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.cluster.unanswered import CLUSTER_ID, METADATA, answering
 from kafka_core.aio.consuming.rpc import ConsumerRpc
 from kafka_core.aio.consuming.running import Running
 from kafka_core.aio.consuming.settings import check_partition, checked
 from kafka_core.aio.tasks.timeouts import limit_s
-from kafka_core.engine.administering.checks import check_offset_specs
-from kafka_core.engine.administering.topics import cluster_metadata
 from kafka_core.engine.consuming import offsets
 from kafka_core.engine.consuming.subscription import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, Assignment
 from kafka_core.engine.groups.membership import GroupMembership
 from kafka_core.errors import ConfigError, KafkaError, KafkaException
-from kafka_core.model import OFFSET_END, OFFSET_INVALID, ClusterMetadata, TopicPartition, Uuid
+from kafka_core.model import OFFSET_END, OFFSET_INVALID, TopicPartition, Uuid
+
+if TYPE_CHECKING:
+    from kafka_core.admin_model import ListOffsetsResultInfo
+    from kafka_core.admin_offsets import OffsetSpec
+    from kafka_core.listings import ClusterMetadata
 
 NO_WATERMARKS: Final = "Failed to get watermark offsets"
 
@@ -129,6 +130,10 @@ class Lookups:
         Returns:
             Partition → offset, timestamp in ms and leader epoch; a KafkaException for one that failed.
         """
+        # An administrator's call, which few consumers make.
+        from kafka_core.admin_model import ListOffsetsResultInfo
+        from kafka_core.engine.administering.checks import check_offset_specs
+
         keys = {(item.topic, item.partition): item for item in check_offset_specs(specs)}
         await self._running.start()
         found = await self._rpc.list_offsets(
@@ -153,6 +158,8 @@ class Lookups:
         """Brokers, controller and topics (all, or the one named), asked anew (Metadata)."""
         await self._running.start()
         wanted = None if topic is None else [topic]
+        from kafka_core.engine.cluster_metadata import cluster_metadata  # few consumers list topics
+
         with answering(METADATA, KafkaError._TRANSPORT):
             view = await self._client.refresh_metadata(wanted, timeout_s=limit_s(timeout_s))
         return cluster_metadata(view, topic)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from kafka_core.aio.cluster.client import ClusterClient
-from kafka_core.aio.cluster.statistics import MemberHistory, brokers
+from kafka_core.aio.cluster.statistics import brokers
 from kafka_core.aio.cluster.traffic import Traffic
+from kafka_core.aio.consuming.member_history import MemberHistory
 from kafka_core.aio.consuming.polls import Polls
 from kafka_core.aio.consuming.running import Running
 from kafka_core.clock import Clock

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kafka_core.aio.net.answers import Answer, DirectAnswer
-from kafka_core.aio.net.tls import tls_error
+from kafka_core.aio.net.tls_errors import tls_error
 from kafka_core.aio.net.tokens import TokenSource
 from kafka_core.aio.net.transport import OpenTransport, TransportSettings, open_transport, write_buffers
 from kafka_core.aio.tasks.background import background

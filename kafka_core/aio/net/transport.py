@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from kafka_core.aio.net.tls import make_context, tls_error
+from kafka_core.aio.net.tls import make_context
+from kafka_core.aio.net.tls_errors import tls_error
 from kafka_core.aio.tasks.race import in_daemon_thread
 from kafka_core.config import Config
 from kafka_core.errors import KafkaError, NetworkError

@@ -17,7 +17,7 @@ from kafka_core.engine.producing.batcher import Batcher, Settled, Shipment
 from kafka_core.engine.producing.lane import Lane
 from kafka_core.engine.producing.sequences import NO_SEQUENCE, ProducerIdentity, sequence_plus
 from kafka_core.kernels import Accumulator, PreparedRequest
-from kafka_core.protocol.usual_answers import written_at, written_start
+from kafka_core.protocol.usual_writes import written_at, written_start
 
 
 class Sender(Protocol):

@@ -11,7 +11,7 @@ import logging
 import os
 import random
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.cluster.traffic import Traffic
@@ -19,20 +19,17 @@ from kafka_core.aio.cluster.unanswered import CLUSTER_ID, METADATA, answering
 from kafka_core.aio.net.answers import OnAnswer
 from kafka_core.aio.net.connection import BrokerConnection
 from kafka_core.aio.producing.ahead import SendingAhead
+from kafka_core.aio.producing.counters import ProducerCounters
 from kafka_core.aio.producing.requests import ProduceRequests
-from kafka_core.aio.producing.statistics import ProducerCounters, StatsFacts, statistics_json
 from kafka_core.aio.producing.topic_watch import TopicWatch
-from kafka_core.aio.producing.transactor import Transactor
 from kafka_core.aio.tasks.background import background
 from kafka_core.clock import Clock, SystemClock
 from kafka_core.config import Config
-from kafka_core.engine.administering.topics import cluster_metadata
 from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.producing.batcher import Batcher, BatcherRules, Reaction, Settled, Shipment
 from kafka_core.engine.producing.lane import NEVER_S, Lane
 from kafka_core.engine.producing.sequences import ProducerIdentity
-from kafka_core.engine.producing.transaction_requests import FIRST_PROTOCOL_PRODUCE
-from kafka_core.engine.producing.transactions import NOT_CONFIGURED, SECOND_PROTOCOL
+from kafka_core.engine.producing.transactions import FIRST_PROTOCOL_PRODUCE, NOT_CONFIGURED, SECOND_PROTOCOL
 from kafka_core.engine.retry import Backoff, classify
 from kafka_core.engine.telemetry.meters import PRODUCE_THROTTLE, QUEUE_TIME
 from kafka_core.errors import (
@@ -46,9 +43,13 @@ from kafka_core.errors import (
 )
 from kafka_core.kernels import IMPL as KERNELS
 from kafka_core.kernels import Accumulator
-from kafka_core.model import ClusterMetadata, ThrottleEvent
+from kafka_core.model import ThrottleEvent
 from kafka_core.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_core.protocol.messages.produce import ProduceRequest, ProduceResponse
+
+if TYPE_CHECKING:
+    from kafka_core.aio.producing.transactor import Transactor
+    from kafka_core.listings import ClusterMetadata
 
 logger: Final = logging.getLogger("kafka_core.producer")
 
@@ -158,10 +159,12 @@ class ProducerCore:
         self._running = False
         self._closed = False
 
-    def _make_transactor(self, config: Config) -> Transactor | None:
+    def _make_transactor(self, config: Config) -> "Transactor | None":
         transactional_id, transactions = config.optional_text("transactional.id"), self.batcher.transactions
         if transactional_id is None or transactions is None:
             return None
+        from kafka_core.aio.producing.transactor import Transactor  # with requests that few producers make
+
         self.accumulator.closed_reason = NO_TRANSACTION
         limit_ms = config.integer("transaction.timeout.ms")
         return Transactor(transactional_id, limit_ms, transactions, self.client, self._clock, self._backoff, self)
@@ -229,8 +232,10 @@ class ProducerCore:
             self._empty_accumulator(KafkaError(KafkaError._PURGE_QUEUE, "purged before its topic was found"))
         self._react(self.batcher.purge(queued=in_queue, sent=in_flight))
 
-    async def list_topics(self, topic: str | None, timeout_s: float | None) -> ClusterMetadata:
+    async def list_topics(self, topic: str | None, timeout_s: float | None) -> "ClusterMetadata":
         """Metadata of one topic, or all; raises as `ClusterClient.refresh_metadata`."""
+        from kafka_core.engine.cluster_metadata import cluster_metadata  # few producers list topics
+
         with answering(METADATA, KafkaError._TRANSPORT):
             view = await self.client.refresh_metadata(None if topic is None else [topic], timeout_s=timeout_s)
         return cluster_metadata(view, topic)
@@ -248,6 +253,8 @@ class ProducerCore:
 
     def statistics(self) -> str:
         """The statistics of now, as JSON text."""
+        from kafka_core.aio.producing.statistics import StatsFacts, statistics_json  # few producers are asked for them
+
         accumulator = self.accumulator
         client_id = self.config.optional_text("client.id") or ""
         facts = StatsFacts(
@@ -265,7 +272,7 @@ class ProducerCore:
     # ---- transactions
 
     @property
-    def transactor(self) -> Transactor:
+    def transactor(self) -> "Transactor":
         """The transactions.
 
         Raises:

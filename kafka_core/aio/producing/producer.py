@@ -26,11 +26,13 @@ from kafka_core.config import Config, Role, parse
 from kafka_core.engine.producing.batcher import Settled
 from kafka_core.errors import PRODUCER_CLOSED, KafkaError, KafkaException, StateError
 from kafka_core.kernels import Accumulator, Message
-from kafka_core.model import ClusterMetadata, ThrottleEvent, Uuid
+from kafka_core.model import ThrottleEvent, Uuid
 from kserdes_base.forks import FORKED, share_no_fork
 
 if TYPE_CHECKING:
     import pyarrow
+
+    from kafka_core.listings import ClusterMetadata
 
 logger: Final = logging.getLogger("kafka_core.producer")
 
@@ -460,7 +462,7 @@ class AIOProducer(AIOTransactionCalls):
 
     # ---- the cluster
 
-    async def list_topics(self, topic: str | None = None, timeout: float = -1) -> ClusterMetadata:
+    async def list_topics(self, topic: str | None = None, timeout: float = -1) -> "ClusterMetadata":
         """Metadata of one topic, or of all; KafkaException if no broker answers in time."""
         await self._start()
         return await self._core.list_topics(topic, limit_s(timeout))

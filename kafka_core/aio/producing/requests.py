@@ -14,7 +14,7 @@ from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.producing.batcher import Shipment
 from kafka_core.engine.producing.lane import Delivery, Lane
 from kafka_core.engine.producing.sequences import ProducerIdentity
-from kafka_core.protocol import ZERO_UUID, ApiKey, ApiRequest, Buffer, encode_bytes, usual_answers
+from kafka_core.protocol import ZERO_UUID, ApiKey, ApiRequest, Buffer, encode_bytes, usual_writes
 from kafka_core.protocol.frames import EncodedRequest
 from kafka_core.protocol.messages.produce import (
     PartitionProduceData,
@@ -23,7 +23,7 @@ from kafka_core.protocol.messages.produce import (
     TopicProduceData,
 )
 from kafka_core.protocol.primitives import write_uvarint
-from kafka_core.records.compression import Codec, compress
+from kafka_core.records.codecs import Codec
 
 TOPIC_IDS_SINCE: Final = 13
 
@@ -70,11 +70,13 @@ class ProduceRequests:
         self._acks = config.integer("acks")
         self._timeout_ms = config.integer("request.timeout.ms")
         self._transactional_id = config.optional_text("transactional.id")
-        usual_answers.use_for_writing()
+        usual_writes.use_for_writing()
         self._starts: dict[Lane, tuple[UUID, bytes]] = {}
         self._codec = Codec[config.text("compression.type").upper()]
         self._compress: Callable[[memoryview], Buffer] | None = None
         if self._codec is not Codec.NONE:
+            from kafka_core.records.compression import compress  # with a library that few producers need
+
             level = config.integer("compression.level")
             chosen = level if level >= 0 else FAST_LEVELS.get(self._codec)
             self._compress = functools.partial(compress, self._codec, level=chosen)

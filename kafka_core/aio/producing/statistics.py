@@ -1,17 +1,18 @@
-"""Counters of a producer, and the statistics as librdkafka's JSON (the fields that make sense here).
+"""The statistics of a producer as librdkafka's JSON (the fields that make sense here).
 
-Must not know how any of it is done: it reads the batcher, the accumulator's counters and its own.
+Must not know how any of it is done: it reads the batcher, the accumulator's counters and the producer's own.
 Spec: librdkafka's STATISTICS.md for names and units (times in microseconds, sizes in bytes).
 """
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.aio.cluster.statistics import brokers
 from kafka_core.aio.cluster.traffic import Traffic
+from kafka_core.aio.producing.counters import PartitionCounters, ProducerCounters
 from kafka_core.clock import Clock
 from kafka_core.engine.metadata import ClusterView
 from kafka_core.engine.producing.batcher import Batcher
@@ -26,29 +27,6 @@ IDENTITY_STATES: Final[Mapping[IdentityPhase, str]] = {
     IdentityPhase.FAILED: "FatalError",
 }
 """librdkafka's words (`idemp_state`)."""
-
-
-@dataclass(slots=True)
-class PartitionCounters:
-    """Records and bytes (before compression) of one partition that were delivered, and that failed."""
-
-    records: int = 0
-    record_bytes: int = 0
-    errors: int = 0
-
-
-@dataclass(slots=True)
-class ProducerCounters:
-    """All counters of a producer beside its `Traffic`; they only grow."""
-
-    partitions: dict[tuple[str, int], PartitionCounters] = field(default_factory=dict)
-
-    def partition(self, topic: str, partition: int) -> PartitionCounters:
-        """The counters of a partition."""
-        found = self.partitions.get((topic, partition))
-        if found is None:
-            found = self.partitions[topic, partition] = PartitionCounters()
-        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Final, Protocol, TypeVar
 
 from kafka_core.aio.producing.core import ProducerCore
-from kafka_core.aio.producing.transactor import check_limit
+from kafka_core.aio.tasks.timeouts import check_limit
 from kafka_core.errors import KafkaError, KafkaException
 from kafka_core.model import ConsumerGroupMetadata, TopicPartition
 

@@ -89,12 +89,6 @@ class RecordSender(Protocol):
         ...
 
 
-def check_limit(timeout: object) -> None:
-    """TypeError unless it is a number of seconds, or None; said before anything about the producer."""
-    if timeout is not None and not isinstance(timeout, int | float):
-        raise TypeError(f"timeout must be a number of seconds, not {type(timeout).__name__}")
-
-
 class Transactor:
     """One producer's transactions on its loop.
 

@@ -15,3 +15,9 @@ def limit_s(timeout: float | None) -> float | None:
 def deadline_after(timeout: float | None) -> float | None:
     """The end of the time, in monotonic seconds; None: never."""
     return None if timeout is None or timeout < 0 else time.monotonic() + timeout
+
+
+def check_limit(timeout: object) -> None:
+    """TypeError unless it is a number of seconds, or None; said before anything about the producer."""
+    if timeout is not None and not isinstance(timeout, int | float):
+        raise TypeError(f"timeout must be a number of seconds, not {type(timeout).__name__}")

@@ -23,7 +23,8 @@ from kafka_core.limits import MAX_DECOMPRESSED_BYTES
 from kafka_core.model import Uuid
 from kafka_core.protocol import ZERO_UUID
 from kafka_core.protocol.messages.telemetry import PushTelemetryRequest
-from kafka_core.records.compression import Codec, decompress
+from kafka_core.records.codecs import Codec
+from kafka_core.records.compression import decompress
 
 ALL_METRICS: Final = "*"
 ACCEPTED: Final = (Codec.ZSTD, Codec.LZ4, Codec.GZIP, Codec.SNAPPY)

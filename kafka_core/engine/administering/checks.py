@@ -27,17 +27,14 @@ from kafka_core.admin_security import (
 )
 from kafka_core.engine.administering import topics as admin_topics
 from kafka_core.errors import ConfigError
-from kafka_core.model import (
-    OFFSET_END,
-    OFFSET_INVALID,
+from kafka_core.listings import (
     ConsumerGroupState,
     ConsumerGroupTopicPartitions,
     ConsumerGroupType,
     ElectionType,
-    IsolationLevel,
     TopicCollection,
-    TopicPartition,
 )
+from kafka_core.model import OFFSET_END, OFFSET_INVALID, IsolationLevel, TopicPartition
 
 MAX_ITERATIONS: Final = 1_000_000
 """More than any broker takes (16384); hashing that often takes a second."""

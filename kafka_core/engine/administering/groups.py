@@ -18,17 +18,14 @@ from kafka_core.admin_model import (
 )
 from kafka_core.admin_offsets import OffsetSpec
 from kafka_core.errors import BrokerError, KafkaError, ProtocolError
-from kafka_core.model import (
-    OFFSET_INVALID,
+from kafka_core.listings import (
     ConsumerGroupState,
     ConsumerGroupTopicPartitions,
     ConsumerGroupType,
     GroupMember,
     GroupMetadata,
-    IsolationLevel,
-    Node,
-    TopicPartition,
 )
+from kafka_core.model import OFFSET_INVALID, IsolationLevel, Node, TopicPartition
 from kafka_core.protocol import decode
 from kafka_core.protocol.messages import consumer_group_describe
 from kafka_core.protocol.messages.consumer_protocol_assignment import ConsumerProtocolAssignment

@@ -22,7 +22,8 @@ from kafka_core.admin_cluster import (
 from kafka_core.admin_model import DeletedRecords, Outcome
 from kafka_core.engine.administering.groups import left_out
 from kafka_core.errors import BrokerError, KafkaException
-from kafka_core.model import ElectionType, TopicPartition
+from kafka_core.listings import ElectionType
+from kafka_core.model import TopicPartition
 from kafka_core.protocol import ZERO_UUID
 from kafka_core.protocol.messages.delete_records import (
     DeleteRecordsPartition,

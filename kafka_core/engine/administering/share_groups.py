@@ -16,7 +16,8 @@ from kafka_core.admin_model import (
 from kafka_core.engine.administering.groups import by_topic, left_out, numbers, state_of
 from kafka_core.engine.metadata import ClusterView
 from kafka_core.errors import BrokerError, KafkaError, KafkaException
-from kafka_core.model import ConsumerGroupTopicPartitions, Node, TopicPartition
+from kafka_core.listings import ConsumerGroupTopicPartitions
+from kafka_core.model import Node, TopicPartition
 from kafka_core.protocol.messages.share_group_describe import DescribedGroup, Member
 from kafka_core.protocol.messages.share_group_offsets import (
     AlterShareGroupOffsetsRequest,

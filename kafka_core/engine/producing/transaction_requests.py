@@ -32,8 +32,7 @@ CLIENTS_ADD_PARTITIONS: Final = 3
 """The last AddPartitionsToTxn for clients; later ones are for brokers among themselves."""
 FIRST_PROTOCOL_END: Final = 4
 FIRST_PROTOCOL_OFFSETS: Final = 4
-FIRST_PROTOCOL_PRODUCE: Final = 11
-"""The last versions of EndTxn, TxnOffsetCommit and Produce that mean the first protocol."""
+"""The last versions of EndTxn and TxnOffsetCommit that mean the first protocol; `transactions` has that of Produce."""
 MEMBERS_SINCE: Final = 3
 """TxnOffsetCommit that says which member commits (KIP-447)."""
 OFFSETS: Final = TxnOffsetCommitRequest

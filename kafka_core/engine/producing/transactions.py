@@ -21,6 +21,8 @@ from kafka_core.errors import KafkaError, KafkaException, StateError
 
 FEATURE: Final = "transaction.version"
 """The finalized feature that says which protocol a broker has."""
+FIRST_PROTOCOL_PRODUCE: Final = 11
+"""The last version of Produce that means the first protocol."""
 SECOND_PROTOCOL: Final = 2
 MARKERS_FIRST_S: Final = 0.002
 MARKERS_MOST_S: Final = 0.020

@@ -24,7 +24,8 @@ from kafka_core.protocol.messages.telemetry import (
     PushTelemetryResponse,
 )
 from kafka_core.protocol.otlp import metrics_data
-from kafka_core.records.compression import Codec, compress
+from kafka_core.records.codecs import Codec
+from kafka_core.records.compression import compress
 
 logger: Final = logging.getLogger("kafka_core.telemetry")
 

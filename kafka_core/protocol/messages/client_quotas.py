@@ -6,11 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class EntityData(Struct):
+    """The struct EntityData."""
+
     entity_type: str = ""
     entity_name: str | None = ""
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -20,9 +22,21 @@ class EntityData(Struct):
         Field("entity_name", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
+    def __init__(
+        self,
+        entity_type: str = "",
+        entity_name: str | None = "",
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.entity_type = entity_type
+        self.entity_name = entity_name
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class AlterClientQuotasResponseEntryData(Struct):
+    """The struct EntryData."""
+
     error_code: int = 0
     error_message: str | None = ""
     entity: list[EntityData] = field(default_factory=list)
@@ -34,9 +48,23 @@ class AlterClientQuotasResponseEntryData(Struct):
         Field("entity", "[]struct", (0, OPEN), struct=EntityData),
     )
 
+    def __init__(
+        self,
+        error_code: int = 0,
+        error_message: str | None = "",
+        entity: list[EntityData] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.entity = [] if entity is FRESH else entity
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class AlterClientQuotasResponse(ApiMessage):
+    """AlterClientQuotasResponse, versions 0 to 1."""
+
     throttle_time_ms: int = 0
     entries: list[AlterClientQuotasResponseEntryData] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -49,9 +77,21 @@ class AlterClientQuotasResponse(ApiMessage):
         Field("entries", "[]struct", (0, OPEN), struct=AlterClientQuotasResponseEntryData),
     )
 
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        entries: list[AlterClientQuotasResponseEntryData] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.entries = [] if entries is FRESH else entries
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class ValueData(Struct):
+    """The struct ValueData."""
+
     key: str = ""
     value: float = 0.0
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -61,9 +101,21 @@ class ValueData(Struct):
         Field("value", "float64", (0, OPEN)),
     )
 
+    def __init__(
+        self,
+        key: str = "",
+        value: float = 0.0,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.key = key
+        self.value = value
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class DescribeClientQuotasResponseEntryData(Struct):
+    """The struct EntryData."""
+
     entity: list[EntityData] = field(default_factory=list)
     values: list[ValueData] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -73,9 +125,21 @@ class DescribeClientQuotasResponseEntryData(Struct):
         Field("values", "[]struct", (0, OPEN), struct=ValueData),
     )
 
+    def __init__(
+        self,
+        entity: list[EntityData] = FRESH,
+        values: list[ValueData] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.entity = [] if entity is FRESH else entity
+        self.values = [] if values is FRESH else values
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class DescribeClientQuotasResponse(ApiMessage):
+    """DescribeClientQuotasResponse, versions 0 to 1."""
+
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = ""
@@ -92,9 +156,25 @@ class DescribeClientQuotasResponse(ApiMessage):
         Field("entries", "[]struct", (0, OPEN), struct=DescribeClientQuotasResponseEntryData, nullable=(0, OPEN)),
     )
 
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        entries: list[DescribeClientQuotasResponseEntryData] | None = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.entries = [] if entries is FRESH else entries
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class OpData(Struct):
+    """The struct OpData."""
+
     key: str = ""
     value: float = 0.0
     remove: bool = False
@@ -106,9 +186,23 @@ class OpData(Struct):
         Field("remove", "bool", (0, OPEN)),
     )
 
+    def __init__(
+        self,
+        key: str = "",
+        value: float = 0.0,
+        remove: bool = False,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.key = key
+        self.value = value
+        self.remove = remove
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class AlterClientQuotasRequestEntryData(Struct):
+    """The struct EntryData."""
+
     entity: list[EntityData] = field(default_factory=list)
     ops: list[OpData] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -118,9 +212,21 @@ class AlterClientQuotasRequestEntryData(Struct):
         Field("ops", "[]struct", (0, OPEN), struct=OpData),
     )
 
+    def __init__(
+        self,
+        entity: list[EntityData] = FRESH,
+        ops: list[OpData] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.entity = [] if entity is FRESH else entity
+        self.ops = [] if ops is FRESH else ops
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class AlterClientQuotasRequest(ApiRequest[AlterClientQuotasResponse]):
+    """AlterClientQuotasRequest, versions 0 to 1."""
+
     entries: list[AlterClientQuotasRequestEntryData] = field(default_factory=list)
     validate_only: bool = False
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -134,9 +240,21 @@ class AlterClientQuotasRequest(ApiRequest[AlterClientQuotasResponse]):
         Field("validate_only", "bool", (0, OPEN)),
     )
 
+    def __init__(
+        self,
+        entries: list[AlterClientQuotasRequestEntryData] = FRESH,
+        validate_only: bool = False,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.entries = [] if entries is FRESH else entries
+        self.validate_only = validate_only
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class ComponentData(Struct):
+    """The struct ComponentData."""
+
     entity_type: str = ""
     match_type: int = 0
     match: str | None = ""
@@ -148,9 +266,23 @@ class ComponentData(Struct):
         Field("match", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
+    def __init__(
+        self,
+        entity_type: str = "",
+        match_type: int = 0,
+        match: str | None = "",
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.entity_type = entity_type
+        self.match_type = match_type
+        self.match = match
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class DescribeClientQuotasRequest(ApiRequest[DescribeClientQuotasResponse]):
+    """DescribeClientQuotasRequest, versions 0 to 1."""
+
     components: list[ComponentData] = field(default_factory=list)
     strict: bool = False
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -163,3 +295,13 @@ class DescribeClientQuotasRequest(ApiRequest[DescribeClientQuotasResponse]):
         Field("components", "[]struct", (0, OPEN), struct=ComponentData),
         Field("strict", "bool", (0, OPEN)),
     )
+
+    def __init__(
+        self,
+        components: list[ComponentData] = FRESH,
+        strict: bool = False,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.components = [] if components is FRESH else components
+        self.strict = strict
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,11 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class DeletableGroupResult(Struct):
+    """The struct DeletableGroupResult."""
+
     group_id: str = ""
     error_code: int = 0
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -20,9 +22,21 @@ class DeletableGroupResult(Struct):
         Field("error_code", "int16", (0, OPEN)),
     )
 
+    def __init__(
+        self,
+        group_id: str = "",
+        error_code: int = 0,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.group_id = group_id
+        self.error_code = error_code
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class DeleteGroupsResponse(ApiMessage):
+    """DeleteGroupsResponse, versions 0 to 2."""
+
     throttle_time_ms: int = 0
     results: list[DeletableGroupResult] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -35,9 +49,21 @@ class DeleteGroupsResponse(ApiMessage):
         Field("results", "[]struct", (0, OPEN), struct=DeletableGroupResult),
     )
 
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        results: list[DeletableGroupResult] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is FRESH else results
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class DeleteGroupsRequest(ApiRequest[DeleteGroupsResponse]):
+    """DeleteGroupsRequest, versions 0 to 2."""
+
     groups_names: list[str] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
 
@@ -48,3 +74,11 @@ class DeleteGroupsRequest(ApiRequest[DeleteGroupsResponse]):
     FIELDS: ClassVar[tuple[Field, ...]] = (
         Field("groups_names", "[]string", (0, OPEN)),
     )
+
+    def __init__(
+        self,
+        groups_names: list[str] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.groups_names = [] if groups_names is FRESH else groups_names
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,11 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class DeleteRecordsPartitionResult(Struct):
+    """The struct DeleteRecordsPartitionResult."""
+
     partition_index: int = 0
     low_watermark: int = 0
     error_code: int = 0
@@ -22,9 +24,23 @@ class DeleteRecordsPartitionResult(Struct):
         Field("error_code", "int16", (0, OPEN)),
     )
 
+    def __init__(
+        self,
+        partition_index: int = 0,
+        low_watermark: int = 0,
+        error_code: int = 0,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.partition_index = partition_index
+        self.low_watermark = low_watermark
+        self.error_code = error_code
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class DeleteRecordsTopicResult(Struct):
+    """The struct DeleteRecordsTopicResult."""
+
     name: str = ""
     partitions: list[DeleteRecordsPartitionResult] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -34,9 +50,21 @@ class DeleteRecordsTopicResult(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=DeleteRecordsPartitionResult),
     )
 
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[DeleteRecordsPartitionResult] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class DeleteRecordsResponse(ApiMessage):
+    """DeleteRecordsResponse, versions 0 to 2."""
+
     throttle_time_ms: int = 0
     topics: list[DeleteRecordsTopicResult] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -49,9 +77,21 @@ class DeleteRecordsResponse(ApiMessage):
         Field("topics", "[]struct", (0, OPEN), struct=DeleteRecordsTopicResult),
     )
 
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        topics: list[DeleteRecordsTopicResult] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is FRESH else topics
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class DeleteRecordsPartition(Struct):
+    """The struct DeleteRecordsPartition."""
+
     partition_index: int = 0
     offset: int = 0
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -61,9 +101,21 @@ class DeleteRecordsPartition(Struct):
         Field("offset", "int64", (0, OPEN)),
     )
 
+    def __init__(
+        self,
+        partition_index: int = 0,
+        offset: int = 0,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.partition_index = partition_index
+        self.offset = offset
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class DeleteRecordsTopic(Struct):
+    """The struct DeleteRecordsTopic."""
+
     name: str = ""
     partitions: list[DeleteRecordsPartition] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -73,9 +125,21 @@ class DeleteRecordsTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=DeleteRecordsPartition),
     )
 
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[DeleteRecordsPartition] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class DeleteRecordsRequest(ApiRequest[DeleteRecordsResponse]):
+    """DeleteRecordsRequest, versions 0 to 2."""
+
     topics: list[DeleteRecordsTopic] = field(default_factory=list)
     timeout_ms: int = 0
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -88,3 +152,13 @@ class DeleteRecordsRequest(ApiRequest[DeleteRecordsResponse]):
         Field("topics", "[]struct", (0, OPEN), struct=DeleteRecordsTopic),
         Field("timeout_ms", "int32", (0, OPEN)),
     )
+
+    def __init__(
+        self,
+        topics: list[DeleteRecordsTopic] = FRESH,
+        timeout_ms: int = 0,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.topics = [] if topics is FRESH else topics
+        self.timeout_ms = timeout_ms
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

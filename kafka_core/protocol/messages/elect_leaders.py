@@ -6,11 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class PartitionResult(Struct):
+    """The struct PartitionResult."""
+
     partition_id: int = 0
     error_code: int = 0
     error_message: str | None = ""
@@ -22,9 +24,23 @@ class PartitionResult(Struct):
         Field("error_message", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
+    def __init__(
+        self,
+        partition_id: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.partition_id = partition_id
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class ReplicaElectionResult(Struct):
+    """The struct ReplicaElectionResult."""
+
     topic: str = ""
     partition_result: list[PartitionResult] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -34,9 +50,21 @@ class ReplicaElectionResult(Struct):
         Field("partition_result", "[]struct", (0, OPEN), struct=PartitionResult),
     )
 
+    def __init__(
+        self,
+        topic: str = "",
+        partition_result: list[PartitionResult] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.topic = topic
+        self.partition_result = [] if partition_result is FRESH else partition_result
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class ElectLeadersResponse(ApiMessage):
+    """ElectLeadersResponse, versions 0 to 2."""
+
     throttle_time_ms: int = 0
     error_code: int = 0
     replica_election_results: list[ReplicaElectionResult] = field(default_factory=list)
@@ -51,9 +79,23 @@ class ElectLeadersResponse(ApiMessage):
         Field("replica_election_results", "[]struct", (0, OPEN), struct=ReplicaElectionResult),
     )
 
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        replica_election_results: list[ReplicaElectionResult] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.replica_election_results = [] if replica_election_results is FRESH else replica_election_results
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class TopicPartitions(Struct):
+    """The struct TopicPartitions."""
+
     topic: str = ""
     partitions: list[int] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -63,9 +105,21 @@ class TopicPartitions(Struct):
         Field("partitions", "[]int32", (0, OPEN)),
     )
 
+    def __init__(
+        self,
+        topic: str = "",
+        partitions: list[int] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.topic = topic
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class ElectLeadersRequest(ApiRequest[ElectLeadersResponse]):
+    """ElectLeadersRequest, versions 0 to 2."""
+
     election_type: int = 0
     topic_partitions: list[TopicPartitions] | None = field(default_factory=list)
     timeout_ms: int = 60000
@@ -80,3 +134,15 @@ class ElectLeadersRequest(ApiRequest[ElectLeadersResponse]):
         Field("topic_partitions", "[]struct", (0, OPEN), struct=TopicPartitions, nullable=(0, OPEN)),
         Field("timeout_ms", "int32", (0, OPEN)),
     )
+
+    def __init__(
+        self,
+        election_type: int = 0,
+        topic_partitions: list[TopicPartitions] | None = FRESH,
+        timeout_ms: int = 60000,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.election_type = election_type
+        self.topic_partitions = [] if topic_partitions is FRESH else topic_partitions
+        self.timeout_ms = timeout_ms
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,11 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class MemberResponse(Struct):
+    """The struct MemberResponse."""
+
     member_id: str = ""
     group_instance_id: str | None = ""
     error_code: int = 0
@@ -22,9 +24,23 @@ class MemberResponse(Struct):
         Field("error_code", "int16", (3, OPEN)),
     )
 
+    def __init__(
+        self,
+        member_id: str = "",
+        group_instance_id: str | None = "",
+        error_code: int = 0,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.error_code = error_code
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class LeaveGroupResponse(ApiMessage):
+    """LeaveGroupResponse, versions 0 to 5."""
+
     throttle_time_ms: int = 0
     error_code: int = 0
     members: list[MemberResponse] = field(default_factory=list)
@@ -39,9 +55,23 @@ class LeaveGroupResponse(ApiMessage):
         Field("members", "[]struct", (3, OPEN), struct=MemberResponse),
     )
 
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        members: list[MemberResponse] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.members = [] if members is FRESH else members
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class MemberIdentity(Struct):
+    """The struct MemberIdentity."""
+
     member_id: str = ""
     group_instance_id: str | None = None
     reason: str | None = None
@@ -53,9 +83,23 @@ class MemberIdentity(Struct):
         Field("reason", "string", (5, OPEN), nullable=(5, OPEN), ignorable=True),
     )
 
+    def __init__(
+        self,
+        member_id: str = "",
+        group_instance_id: str | None = None,
+        reason: str | None = None,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.reason = reason
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class LeaveGroupRequest(ApiRequest[LeaveGroupResponse]):
+    """LeaveGroupRequest, versions 0 to 5."""
+
     group_id: str = ""
     member_id: str = ""
     members: list[MemberIdentity] = field(default_factory=list)
@@ -70,3 +114,15 @@ class LeaveGroupRequest(ApiRequest[LeaveGroupResponse]):
         Field("member_id", "string", (0, 2)),
         Field("members", "[]struct", (3, OPEN), struct=MemberIdentity),
     )
+
+    def __init__(
+        self,
+        group_id: str = "",
+        member_id: str = "",
+        members: list[MemberIdentity] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.members = [] if members is FRESH else members
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,11 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class OffsetDeleteResponsePartition(Struct):
+    """The struct OffsetDeleteResponsePartition."""
+
     partition_index: int = 0
     error_code: int = 0
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -20,9 +22,21 @@ class OffsetDeleteResponsePartition(Struct):
         Field("error_code", "int16", (0, OPEN)),
     )
 
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class OffsetDeleteResponseTopic(Struct):
+    """The struct OffsetDeleteResponseTopic."""
+
     name: str = ""
     partitions: list[OffsetDeleteResponsePartition] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -32,9 +46,21 @@ class OffsetDeleteResponseTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=OffsetDeleteResponsePartition),
     )
 
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[OffsetDeleteResponsePartition] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class OffsetDeleteResponse(ApiMessage):
+    """OffsetDeleteResponse, version 0."""
+
     error_code: int = 0
     throttle_time_ms: int = 0
     topics: list[OffsetDeleteResponseTopic] = field(default_factory=list)
@@ -49,9 +75,23 @@ class OffsetDeleteResponse(ApiMessage):
         Field("topics", "[]struct", (0, OPEN), struct=OffsetDeleteResponseTopic),
     )
 
+    def __init__(
+        self,
+        error_code: int = 0,
+        throttle_time_ms: int = 0,
+        topics: list[OffsetDeleteResponseTopic] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.error_code = error_code
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is FRESH else topics
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class OffsetDeleteRequestPartition(Struct):
+    """The struct OffsetDeleteRequestPartition."""
+
     partition_index: int = 0
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
 
@@ -59,9 +99,19 @@ class OffsetDeleteRequestPartition(Struct):
         Field("partition_index", "int32", (0, OPEN)),
     )
 
+    def __init__(
+        self,
+        partition_index: int = 0,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.partition_index = partition_index
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class OffsetDeleteRequestTopic(Struct):
+    """The struct OffsetDeleteRequestTopic."""
+
     name: str = ""
     partitions: list[OffsetDeleteRequestPartition] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -71,9 +121,21 @@ class OffsetDeleteRequestTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=OffsetDeleteRequestPartition),
     )
 
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[OffsetDeleteRequestPartition] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class OffsetDeleteRequest(ApiRequest[OffsetDeleteResponse]):
+    """OffsetDeleteRequest, version 0."""
+
     group_id: str = ""
     topics: list[OffsetDeleteRequestTopic] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -86,3 +148,13 @@ class OffsetDeleteRequest(ApiRequest[OffsetDeleteResponse]):
         Field("group_id", "string", (0, OPEN)),
         Field("topics", "[]struct", (0, OPEN), struct=OffsetDeleteRequestTopic),
     )
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topics: list[OffsetDeleteRequestTopic] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.group_id = group_id
+        self.topics = [] if topics is FRESH else topics
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

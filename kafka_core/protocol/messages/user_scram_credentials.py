@@ -6,11 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class AlterUserScramCredentialsResult(Struct):
+    """The struct AlterUserScramCredentialsResult."""
+
     user: str = ""
     error_code: int = 0
     error_message: str | None = ""
@@ -22,9 +24,23 @@ class AlterUserScramCredentialsResult(Struct):
         Field("error_message", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
+    def __init__(
+        self,
+        user: str = "",
+        error_code: int = 0,
+        error_message: str | None = "",
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.user = user
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class AlterUserScramCredentialsResponse(ApiMessage):
+    """AlterUserScramCredentialsResponse, version 0."""
+
     throttle_time_ms: int = 0
     results: list[AlterUserScramCredentialsResult] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -37,9 +53,21 @@ class AlterUserScramCredentialsResponse(ApiMessage):
         Field("results", "[]struct", (0, OPEN), struct=AlterUserScramCredentialsResult),
     )
 
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        results: list[AlterUserScramCredentialsResult] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is FRESH else results
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class CredentialInfo(Struct):
+    """The struct CredentialInfo."""
+
     mechanism: int = 0
     iterations: int = 0
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -49,9 +77,21 @@ class CredentialInfo(Struct):
         Field("iterations", "int32", (0, OPEN)),
     )
 
+    def __init__(
+        self,
+        mechanism: int = 0,
+        iterations: int = 0,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.mechanism = mechanism
+        self.iterations = iterations
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class DescribeUserScramCredentialsResult(Struct):
+    """The struct DescribeUserScramCredentialsResult."""
+
     user: str = ""
     error_code: int = 0
     error_message: str | None = ""
@@ -65,9 +105,25 @@ class DescribeUserScramCredentialsResult(Struct):
         Field("credential_infos", "[]struct", (0, OPEN), struct=CredentialInfo),
     )
 
+    def __init__(
+        self,
+        user: str = "",
+        error_code: int = 0,
+        error_message: str | None = "",
+        credential_infos: list[CredentialInfo] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.user = user
+        self.error_code = error_code
+        self.error_message = error_message
+        self.credential_infos = [] if credential_infos is FRESH else credential_infos
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class DescribeUserScramCredentialsResponse(ApiMessage):
+    """DescribeUserScramCredentialsResponse, version 0."""
+
     throttle_time_ms: int = 0
     error_code: int = 0
     error_message: str | None = ""
@@ -84,9 +140,25 @@ class DescribeUserScramCredentialsResponse(ApiMessage):
         Field("results", "[]struct", (0, OPEN), struct=DescribeUserScramCredentialsResult),
     )
 
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        results: list[DescribeUserScramCredentialsResult] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.results = [] if results is FRESH else results
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class ScramCredentialDeletion(Struct):
+    """The struct ScramCredentialDeletion."""
+
     name: str = ""
     mechanism: int = 0
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -96,9 +168,21 @@ class ScramCredentialDeletion(Struct):
         Field("mechanism", "int8", (0, OPEN)),
     )
 
+    def __init__(
+        self,
+        name: str = "",
+        mechanism: int = 0,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.name = name
+        self.mechanism = mechanism
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class ScramCredentialUpsertion(Struct):
+    """The struct ScramCredentialUpsertion."""
+
     name: str = ""
     mechanism: int = 0
     iterations: int = 0
@@ -114,9 +198,27 @@ class ScramCredentialUpsertion(Struct):
         Field("salted_password", "bytes", (0, OPEN)),
     )
 
+    def __init__(
+        self,
+        name: str = "",
+        mechanism: int = 0,
+        iterations: int = 0,
+        salt: bytes = b"",
+        salted_password: bytes = b"",
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.name = name
+        self.mechanism = mechanism
+        self.iterations = iterations
+        self.salt = salt
+        self.salted_password = salted_password
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class AlterUserScramCredentialsRequest(ApiRequest[AlterUserScramCredentialsResponse]):
+    """AlterUserScramCredentialsRequest, version 0."""
+
     deletions: list[ScramCredentialDeletion] = field(default_factory=list)
     upsertions: list[ScramCredentialUpsertion] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -130,9 +232,21 @@ class AlterUserScramCredentialsRequest(ApiRequest[AlterUserScramCredentialsRespo
         Field("upsertions", "[]struct", (0, OPEN), struct=ScramCredentialUpsertion),
     )
 
+    def __init__(
+        self,
+        deletions: list[ScramCredentialDeletion] = FRESH,
+        upsertions: list[ScramCredentialUpsertion] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.deletions = [] if deletions is FRESH else deletions
+        self.upsertions = [] if upsertions is FRESH else upsertions
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class UserName(Struct):
+    """The struct UserName."""
+
     name: str = ""
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
 
@@ -140,9 +254,19 @@ class UserName(Struct):
         Field("name", "string", (0, OPEN)),
     )
 
+    def __init__(
+        self,
+        name: str = "",
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.name = name
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class DescribeUserScramCredentialsRequest(ApiRequest[DescribeUserScramCredentialsResponse]):
+    """DescribeUserScramCredentialsRequest, version 0."""
+
     users: list[UserName] | None = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
 
@@ -153,3 +277,11 @@ class DescribeUserScramCredentialsRequest(ApiRequest[DescribeUserScramCredential
     FIELDS: ClassVar[tuple[Field, ...]] = (
         Field("users", "[]struct", (0, OPEN), struct=UserName, nullable=(0, OPEN)),
     )
+
+    def __init__(
+        self,
+        users: list[UserName] | None = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.users = [] if users is FRESH else users
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,11 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class WritableTxnMarkerPartitionResult(Struct):
+    """The struct WritableTxnMarkerPartitionResult."""
+
     partition_index: int = 0
     error_code: int = 0
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -20,9 +22,21 @@ class WritableTxnMarkerPartitionResult(Struct):
         Field("error_code", "int16", (0, OPEN)),
     )
 
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class WritableTxnMarkerTopicResult(Struct):
+    """The struct WritableTxnMarkerTopicResult."""
+
     name: str = ""
     partitions: list[WritableTxnMarkerPartitionResult] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -32,9 +46,21 @@ class WritableTxnMarkerTopicResult(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=WritableTxnMarkerPartitionResult),
     )
 
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[WritableTxnMarkerPartitionResult] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is FRESH else partitions
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class WritableTxnMarkerResult(Struct):
+    """The struct WritableTxnMarkerResult."""
+
     producer_id: int = 0
     topics: list[WritableTxnMarkerTopicResult] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -44,9 +70,21 @@ class WritableTxnMarkerResult(Struct):
         Field("topics", "[]struct", (0, OPEN), struct=WritableTxnMarkerTopicResult),
     )
 
+    def __init__(
+        self,
+        producer_id: int = 0,
+        topics: list[WritableTxnMarkerTopicResult] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.producer_id = producer_id
+        self.topics = [] if topics is FRESH else topics
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class WriteTxnMarkersResponse(ApiMessage):
+    """WriteTxnMarkersResponse, versions 1 to 2."""
+
     markers: list[WritableTxnMarkerResult] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
 
@@ -57,9 +95,19 @@ class WriteTxnMarkersResponse(ApiMessage):
         Field("markers", "[]struct", (0, OPEN), struct=WritableTxnMarkerResult),
     )
 
+    def __init__(
+        self,
+        markers: list[WritableTxnMarkerResult] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.markers = [] if markers is FRESH else markers
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class WritableTxnMarkerTopic(Struct):
+    """The struct WritableTxnMarkerTopic."""
+
     name: str = ""
     partition_indexes: list[int] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
@@ -69,9 +117,21 @@ class WritableTxnMarkerTopic(Struct):
         Field("partition_indexes", "[]int32", (0, OPEN)),
     )
 
+    def __init__(
+        self,
+        name: str = "",
+        partition_indexes: list[int] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.name = name
+        self.partition_indexes = [] if partition_indexes is FRESH else partition_indexes
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class WritableTxnMarker(Struct):
+    """The struct WritableTxnMarker."""
+
     producer_id: int = 0
     producer_epoch: int = 0
     transaction_result: bool = False
@@ -89,9 +149,29 @@ class WritableTxnMarker(Struct):
         Field("transaction_version", "int8", (2, OPEN), ignorable=True),
     )
 
+    def __init__(
+        self,
+        producer_id: int = 0,
+        producer_epoch: int = 0,
+        transaction_result: bool = False,
+        topics: list[WritableTxnMarkerTopic] = FRESH,
+        coordinator_epoch: int = 0,
+        transaction_version: int = 0,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.transaction_result = transaction_result
+        self.topics = [] if topics is FRESH else topics
+        self.coordinator_epoch = coordinator_epoch
+        self.transaction_version = transaction_version
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, init=False, repr=False, eq=False)
 class WriteTxnMarkersRequest(ApiRequest[WriteTxnMarkersResponse]):
+    """WriteTxnMarkersRequest, versions 1 to 2."""
+
     markers: list[WritableTxnMarker] = field(default_factory=list)
     unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)
 
@@ -102,3 +182,11 @@ class WriteTxnMarkersRequest(ApiRequest[WriteTxnMarkersResponse]):
     FIELDS: ClassVar[tuple[Field, ...]] = (
         Field("markers", "[]struct", (0, OPEN), struct=WritableTxnMarker),
     )
+
+    def __init__(
+        self,
+        markers: list[WritableTxnMarker] = FRESH,
+        unknown_tagged: list[tuple[int, bytes]] = FRESH,
+    ) -> None:
+        self.markers = [] if markers is FRESH else markers
+        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -14,7 +14,6 @@ from kafka_core.wire.sasl.gssapi import GssapiMechanism, SecurityContext
 from kafka_core.wire.sasl.mechanism import Mechanism, failed
 from kafka_core.wire.sasl.oauthbearer import OAuthBearerMechanism, Token, token_from_callback, unsecured_token
 from kafka_core.wire.sasl.plain import PlainMechanism
-from kafka_core.wire.sasl.scram import HASHES, ScramMechanism
 
 __all__ = [
     "Mechanism",
@@ -52,9 +51,11 @@ def create(config: Config, proof: Proof | None, rng: random.Random) -> Mechanism
         return OAuthBearerMechanism(proof)
     if name == "GSSAPI" and isinstance(proof, SecurityContext):
         return GssapiMechanism(proof)
-    if name not in ("PLAIN", *HASHES):
-        raise ConfigError(f"sasl.mechanism={name} can't be used here", property="sasl.mechanism")
     user, password = config.text("sasl.username"), config.text("sasl.password")
     if name == "PLAIN":
         return PlainMechanism(user, password)
+    from kafka_core.wire.sasl.scram import HASHES, ScramMechanism  # with hash functions that no other mechanism needs
+
+    if name not in HASHES:
+        raise ConfigError(f"sasl.mechanism={name} can't be used here", property="sasl.mechanism")
     return ScramMechanism(name, user, password, f"{rng.getrandbits(NONCE_BITS):0{NONCE_BITS // 4}x}")

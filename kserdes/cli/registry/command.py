@@ -1,4 +1,4 @@
-"""`kserdes registry`: the embedded registry as a server of its own, without a broker.
+"""`kserdes registry serve`: the embedded registry as a server of its own, without a broker.
 
 Must not know how it works; it starts it, says how to reach it, and stops it.
 """
@@ -24,12 +24,7 @@ kserdes registry serve --host 0.0.0.0 --data registry.db --users users.txt --cer
 FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 
 
-@click.group()
-def registry() -> None:
-    """A schema registry without a broker."""
-
-
-@registry.command(cls=ExampleCommand, examples=EXAMPLES)
+@click.command(cls=ExampleCommand, examples=EXAMPLES)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--advertised-host",

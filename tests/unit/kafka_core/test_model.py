@@ -1,4 +1,4 @@
-"""kafka_core.model: the values of the reference API."""
+"""kafka_core.model and listings: the values of the reference API."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_core import model
+from kafka_core import listings, model
 from kafka_core.clock import Clock, ManualClock, SystemClock
 from kafka_core.errors import KafkaError
-from kafka_core.model import ConsumerGroupState, ConsumerGroupType, Node, TopicPartition, Uuid
+from kafka_core.listings import ConsumerGroupState, ConsumerGroupType
+from kafka_core.model import Node, TopicPartition, Uuid
 
 
 def test_constants_have_the_values_of_the_reference_api() -> None:
@@ -82,14 +83,14 @@ def test_group_enums_order_and_old_spelling() -> None:
 
 
 def test_metadata_starts_empty_and_prints_its_name() -> None:
-    cluster = model.ClusterMetadata()
+    cluster = listings.ClusterMetadata()
     assert (cluster.cluster_id, cluster.controller_id, cluster.brokers, cluster.topics) == (None, -1, {}, {})
     assert (cluster.orig_broker_id, cluster.orig_broker_name) == (-1, None)
-    assert str(model.BrokerMetadata(1, "h", 9092)) == "h:9092/1"
-    assert str(model.TopicMetadata("t")) == "t"
-    assert str(model.PartitionMetadata(3)) == "3"
-    assert str(model.GroupMetadata(id="g")) == "g"
-    assert model.ClusterMetadata().brokers is not cluster.brokers
+    assert str(listings.BrokerMetadata(1, "h", 9092)) == "h:9092/1"
+    assert str(listings.TopicMetadata("t")) == "t"
+    assert str(listings.PartitionMetadata(3)) == "3"
+    assert str(listings.GroupMetadata(id="g")) == "g"
+    assert listings.ClusterMetadata().brokers is not cluster.brokers
 
 
 def test_node_compares_by_value() -> None:

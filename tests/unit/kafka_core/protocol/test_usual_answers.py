@@ -1,4 +1,6 @@
-"""kafka_core.protocol.usual_answers: they read what the compiled decoders read, and leave every other form to them."""
+"""kafka_core.protocol.usual_writes and usual_fetches: they read what the compiled decoders read, and leave all other
+forms to them.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +30,8 @@ from kafka_core.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from kafka_core.protocol.usual_answers import (
-    one_fetched,
-    one_written,
-    use_for_reading,
-    use_for_writing,
-    written_at,
-    written_start,
-)
+from kafka_core.protocol.usual_fetches import one_fetched, use_for_reading
+from kafka_core.protocol.usual_writes import one_written, use_for_writing, written_at, written_start
 
 VERSION = 13
 INT32, INT64 = st.integers(-(2**31), 2**31 - 1), st.integers(-(2**63), 2**63 - 1)

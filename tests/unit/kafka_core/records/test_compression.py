@@ -10,7 +10,8 @@ import cramjam
 import pytest
 
 from kafka_core.errors import CorruptRecordError, KafkaError, UnknownCodecError
-from kafka_core.records.compression import Codec, codec_of, compress, decompress
+from kafka_core.records.codecs import Codec, codec_of
+from kafka_core.records.compression import compress, decompress
 
 TEXT = b"to be compressed " * 5000
 REAL = [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD]

@@ -20,7 +20,8 @@ from kafka_core.aio.administering.admin import AIOAdminClient
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.engine.metadata import ClusterView, PartitionView, TopicView
 from kafka_core.errors import BrokerError, ConfigError, KafkaError, KafkaException, StateError
-from kafka_core.model import ConsumerGroupState, ConsumerGroupTopicPartitions, TopicPartition
+from kafka_core.listings import ConsumerGroupState, ConsumerGroupTopicPartitions
+from kafka_core.model import TopicPartition
 from kafka_core.protocol.messages.create_topics import CreatableTopicResult, CreateTopicsRequest, CreateTopicsResponse
 from kafka_core.protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kafka_core.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse

@@ -106,6 +106,32 @@ def ends_well(in_child):
         ),
         pytest.param(
             """
+            for name in ("NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"):  # httpx would look at them at once
+                os.environ.pop(name, None)
+            client = SchemaRegistryClient(conf)
+            with client._connecting:  # held by a thread of the parent, which makes the connections
+                assert ends_well(lambda: right(client, [2]))
+            assert client._connections is None
+            assert right(client, [3])
+            parents = client._http
+            assert ends_well(lambda: right(client, [4]) and client._http is not parents)
+            client.close()
+            unused = SchemaRegistryClient(conf)
+            unused.close()
+            def refused():
+                for each in (client, unused):
+                    try:
+                        each.get_schema(5)
+                        return False
+                    except TransportError:
+                        pass
+                return client._connections is None
+            assert ends_well(refused)
+            """,
+            id="a client without connections makes its own",
+        ),
+        pytest.param(
+            """
             client = AsyncSchemaRegistryClient(conf)
             async def size(number):
                 return json.loads((await client.get_schema(number)).schema_str)["size"]

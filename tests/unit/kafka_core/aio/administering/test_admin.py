@@ -31,14 +31,8 @@ from kafka_core.errors import (
     NetworkError,
     UnsupportedVersionError,
 )
-from kafka_core.model import (
-    ConsumerGroupState,
-    ConsumerGroupTopicPartitions,
-    ConsumerGroupType,
-    IsolationLevel,
-    TopicCollection,
-    TopicPartition,
-)
+from kafka_core.listings import ConsumerGroupState, ConsumerGroupTopicPartitions, ConsumerGroupType, TopicCollection
+from kafka_core.model import IsolationLevel, TopicPartition
 from kafka_core.protocol import encode_bytes
 from kafka_core.protocol.messages import alter_configs, incremental_alter_configs
 from kafka_core.protocol.messages.consumer_protocol_assignment import ConsumerProtocolAssignment

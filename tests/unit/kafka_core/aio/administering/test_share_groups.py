@@ -11,7 +11,8 @@ from kafka_core.aio.administering.admin import AIOAdminClient
 from kafka_core.aio.cluster.client import ClusterClient
 from kafka_core.engine.metadata import ClusterView, PartitionView, TopicView
 from kafka_core.errors import BrokerError, KafkaError
-from kafka_core.model import ConsumerGroupState, ConsumerGroupTopicPartitions, ConsumerGroupType, TopicPartition
+from kafka_core.listings import ConsumerGroupState, ConsumerGroupTopicPartitions, ConsumerGroupType
+from kafka_core.model import TopicPartition
 from kafka_core.protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from kafka_core.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 from kafka_core.protocol.messages.share_group_describe import (

@@ -11,8 +11,9 @@ from typing import Any, Final
 import pytest
 
 from kafka_core import Producer, ShareConsumer
-from kafka_core.aio.cluster.statistics import JOIN_STATES, MemberHistory, brokers, group_state
+from kafka_core.aio.cluster.statistics import brokers
 from kafka_core.aio.cluster.traffic import Traffic
+from kafka_core.aio.consuming.member_history import JOIN_STATES, MemberHistory, group_state
 from kafka_core.broker import EmbeddedCluster
 from kafka_core.clock import ManualClock
 from kafka_core.engine.groups.states import State

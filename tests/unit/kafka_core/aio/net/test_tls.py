@@ -1,4 +1,4 @@
-"""kafka_core.aio.net.tls: trust, client certificates, and every failure in plain words."""
+"""kafka_core.aio.net.tls and tls_errors: trust, client certificates, and every failure in plain words."""
 
 import asyncio
 import contextlib
@@ -12,7 +12,8 @@ import pytest
 import trustme
 from cryptography.hazmat.primitives import serialization
 
-from kafka_core.aio.net.tls import make_context, tls_error
+from kafka_core.aio.net.tls import make_context
+from kafka_core.aio.net.tls_errors import tls_error
 from kafka_core.aio.tasks.race import in_daemon_thread
 from kafka_core.config import Role, parse
 from kafka_core.errors import ConfigError, KafkaError, NetworkError

@@ -20,7 +20,8 @@ from kafka_core.protocol.messages.telemetry import (
     PushTelemetryRequest,
 )
 from kafka_core.protocol.otlp import Metric, metrics_data
-from kafka_core.records.compression import Codec, compress
+from kafka_core.records.codecs import Codec
+from kafka_core.records.compression import compress
 from tests.unit.kafka_core.broker.harness import Bench
 
 METRICS = 16

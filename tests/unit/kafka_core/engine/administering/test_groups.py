@@ -10,12 +10,8 @@ from hypothesis import strategies as st
 
 from kafka_core.engine.administering import groups as admin_groups
 from kafka_core.errors import ProtocolError
-from kafka_core.model import (
-    ConsumerGroupState,
-    ConsumerGroupTopicPartitions,
-    ConsumerGroupType,
-    TopicPartition,
-)
+from kafka_core.listings import ConsumerGroupState, ConsumerGroupTopicPartitions, ConsumerGroupType
+from kafka_core.model import TopicPartition
 from kafka_core.protocol import encode_bytes
 from kafka_core.protocol.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
 from kafka_core.protocol.messages.consumer_protocol_assignment import TopicPartition as AssignedTopic

@@ -8,7 +8,8 @@ from kafka_core.admin_model import SharePartitionOffsetInfo
 from kafka_core.engine.administering import share_groups
 from kafka_core.engine.metadata import ClusterView, PartitionView, TopicView
 from kafka_core.errors import KafkaError
-from kafka_core.model import ConsumerGroupState, ConsumerGroupTopicPartitions, TopicPartition
+from kafka_core.listings import ConsumerGroupState, ConsumerGroupTopicPartitions
+from kafka_core.model import TopicPartition
 from kafka_core.protocol import encode_bytes
 from kafka_core.protocol.messages.share_group_describe import DescribedGroup
 from kafka_core.protocol.messages.share_group_offsets import (

@@ -10,9 +10,11 @@ from kafka_core.admin_model import NewPartitions, NewTopic
 from kafka_core.admin_offsets import OffsetSpec
 from kafka_core.engine.administering import checks as admin_checks
 from kafka_core.engine.administering import topics as admin_topics
+from kafka_core.engine.cluster_metadata import cluster_metadata
 from kafka_core.engine.metadata import BrokerAddress, ClusterView, PartitionView, TopicView, merge
 from kafka_core.errors import KafkaError
-from kafka_core.model import ConsumerGroupState, ConsumerGroupTopicPartitions, ConsumerGroupType, TopicPartition
+from kafka_core.listings import ConsumerGroupState, ConsumerGroupTopicPartitions, ConsumerGroupType
+from kafka_core.model import TopicPartition
 from kafka_core.protocol import encode_bytes
 from kafka_core.protocol.messages.create_topics import CreateTopicsRequest
 from kafka_core.protocol.messages.metadata import MetadataResponse, MetadataResponseBroker
@@ -50,19 +52,19 @@ def test_empty_assignment_is_sent_as_given() -> None:
 
 
 def test_metadata_of_an_empty_view() -> None:
-    metadata = admin_topics.cluster_metadata(ClusterView())
+    metadata = cluster_metadata(ClusterView())
     assert (metadata.cluster_id, metadata.controller_id, metadata.brokers, metadata.topics) == (None, -1, {}, {})
 
 
 def test_metadata_has_errors_where_they_belong() -> None:
-    found = admin_topics.cluster_metadata(VIEW)
+    found = cluster_metadata(VIEW)
     assert (found.cluster_id, found.controller_id) == ("c", -1)
     assert found.brokers[1].port == 9092
     assert found.topics["t"].partitions[0].leader == 1
     assert (found.topics["t"].partitions[1].leader, found.topics["t"].partitions[1].error) == (-1, KafkaError(5))
     assert found.topics["u"].error == KafkaError.TOPIC_AUTHORIZATION_FAILED
-    assert list(admin_topics.cluster_metadata(VIEW, "u").topics) == ["u"]
-    assert admin_topics.cluster_metadata(VIEW, "none").topics["none"].error == KafkaError.UNKNOWN_TOPIC_OR_PART
+    assert list(cluster_metadata(VIEW, "u").topics) == ["u"]
+    assert cluster_metadata(VIEW, "none").topics["none"].error == KafkaError.UNKNOWN_TOPIC_OR_PART
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,7 @@ def test_metadata_has_errors_where_they_belong() -> None:
 def test_metadata_says_who_gave_it(asked: tuple[str, int], said: tuple[int, str]) -> None:
     response = MetadataResponse(brokers=[MetadataResponseBroker(1, "h", 9092)])
     view = merge(VIEW, response, now_s=1.0, all_topics=True, address=asked)
-    found = admin_topics.cluster_metadata(view)
+    found = cluster_metadata(view)
     assert (found.orig_broker_id, found.orig_broker_name) == said
 
 

@@ -19,7 +19,8 @@ from kafka_core.protocol.messages.telemetry import (
     PushTelemetryRequest,
     PushTelemetryResponse,
 )
-from kafka_core.records.compression import Codec, decompress
+from kafka_core.records.codecs import Codec
+from kafka_core.records.compression import decompress
 
 ID = UUID(int=7)
 START_MS = 1_700_000_000_000

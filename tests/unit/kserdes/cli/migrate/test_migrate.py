@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from kserdes.cli.migrate.command import migrate
+from kserdes.cli.migrate.group import migrate
 from kserdes.compat.kafka.settings import PRODUCER
 
 SERVICE = """

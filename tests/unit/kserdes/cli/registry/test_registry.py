@@ -11,7 +11,7 @@ import pytest
 import trustme
 from click.testing import CliRunner
 
-from kserdes.cli.registry.command import registry
+from kserdes.cli.registry.group import registry
 from registry import ResponseError, Schema, SchemaRegistryClient
 
 HANG_S = 120.0

@@ -59,9 +59,9 @@ def test_import_mode_takes_ids_and_versions(client: SchemaRegistryClient) -> Non
 
 def test_a_registry_without_modes_says_so() -> None:
     transport = httpx.MockTransport(lambda request: httpx.Response(405))
-    with SchemaRegistryClient({"url": "http://registry"}, transport=transport) as client:
-        with pytest.raises(Unusable, match="has no IMPORT mode"):
-            Rest(client).set_mode("a", "IMPORT")
+    client = SchemaRegistryClient({"url": "http://registry"}, transport=transport)
+    with client, pytest.raises(Unusable, match="has no IMPORT mode"):
+        Rest(client).set_mode("a", "IMPORT")
 
 
 def test_an_empty_answer_is_no_setting() -> None:
