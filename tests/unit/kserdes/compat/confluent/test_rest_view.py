@@ -42,7 +42,9 @@ def test_settings_are_told_by_their_names() -> None:
         rest.handle_bearer_auth({})
 
 
-def test_the_session_and_its_trust_are_those_of_the_requests_to_come() -> None:
+def test_the_session_and_its_trust_are_those_of_the_requests_to_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR", "NO_PROXY", "no_proxy"):  # with them httpx is asked at once
+        monkeypatch.delenv(name, raising=False)
     client = SchemaRegistryClient({"url": "https://a"})
     rest = client._rest_client
     assert isinstance(rest.verify, ssl.SSLContext)
