@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import ssl
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -13,7 +14,7 @@ import respx
 
 from kserdes.compat.confluent.schema_registry.bearer import AsyncOAuthClient, OAuthClient
 from kserdes.compat.confluent.schema_registry.clients import AsyncSchemaRegistryClient, SchemaRegistryClient
-from registry import ResponseError
+from registry import ResponseError, TransportError
 from registry.errors import OAuthTokenError
 
 TOKEN = {"bearer.auth.credentials.source": "STATIC_TOKEN", "bearer.auth.token": "t", "bearer.auth.logical.cluster": "c"}
@@ -39,6 +40,24 @@ def test_settings_are_told_by_their_names() -> None:
     assert SchemaRegistryClient({"url": "http://a"})._rest_client.cache_latest_ttl_sec is None
     with pytest.raises(ValueError, match="not set"):
         rest.handle_bearer_auth({})
+
+
+def test_the_session_and_its_trust_are_those_of_the_requests_to_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR", "NO_PROXY", "no_proxy"):  # with them httpx is asked at once
+        monkeypatch.delenv(name, raising=False)
+    client = SchemaRegistryClient({"url": "https://a"})
+    rest = client._rest_client
+    assert isinstance(rest.verify, ssl.SSLContext)
+    session = rest.session
+    assert session is rest.session
+    client.close()
+    assert session.is_closed
+    assert SchemaRegistryClient({"url": "mock://"})._rest_client.verify is True
+    with SchemaRegistryClient({"url": "https://a"}) as unused:
+        assert unused._rest_client.max_retries == 3
+    assert isinstance(unused._rest_client.verify, ssl.SSLContext)
+    with pytest.raises(TransportError, match="the registry client is closed"):
+        _ = unused._rest_client.session
 
 
 def test_a_client_has_one_view_which_keeps_its_token() -> None:
