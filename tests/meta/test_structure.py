@@ -126,6 +126,7 @@ PRODUCT_CONTRACT = "kserdes.cli and kserdes.compat know public modules of the li
 SERVED_PRIVATE = {
     "kafka_core.admin_offsets": "`confluent_kafka.admin._listoffsets`, with names that `admin` does not pass on",
     "kafka_core.errors": "`confluent_kafka.error`: subclasses that tests of applications raise",
+    "kafka_core.listings": "as kafka_core.model",
     "kafka_core.model": "values of `confluent_kafka._model` and `_metadata` that applications only take",
     "kserdes_base.version": "`kafka.version`",
     "registry.dek_models": "requests for keys, which applications never make",
