@@ -8,7 +8,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import copy
+import importlib
 import inspect
+import sys
 from collections.abc import Hashable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
@@ -41,6 +43,7 @@ class AsyncSchemaRegistryClient(AsyncShell):
         super()._open()
         self._flights: dict[Hashable, asyncio.Task[Any]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._has_httpx = "httpx" in sys.modules
 
     def _after_fork(self) -> None:
         """Starts anew in a child, as the blocking client does."""
@@ -95,6 +98,9 @@ class AsyncSchemaRegistryClient(AsyncShell):
 
     async def _send(self, step: Send) -> Reply | Unreachable:
         self._settle_in()
+        if not self._has_httpx:  # importing it takes a tenth of a second, in which the loop has other work
+            await asyncio.to_thread(importlib.import_module, "httpx")
+            self._has_httpx = True
         return await super()._send(step)
 
     async def _share(self, step: Share) -> Any:

@@ -220,3 +220,28 @@ def test_tasks_that_ask_first_together_get_one_client(monkeypatch: pytest.Monkey
             assert len(made) == 1
 
     asyncio.run(scene())
+
+
+def test_the_loop_goes_on_while_httpx_is_imported_for_the_first_requests() -> None:
+    code = """
+import asyncio, threading
+
+class Watch:
+    by = []
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "httpx":
+            self.by.append(threading.current_thread() is threading.main_thread())
+
+sys.meta_path.insert(0, Watch())
+
+async def run():
+    client = AsyncSchemaRegistryClient({"url": "http://127.0.0.1:1", "max.retries": 0})
+    assert not Watch.by
+    found = await asyncio.gather(client.get_subjects(), client.get_contexts(), return_exceptions=True)
+    await client.aclose()
+    return [type(each).__name__ for each in found]
+
+print(asyncio.run(run()), Watch.by)
+"""
+    assert fresh(code) == "['TransportError', 'TransportError'] [False]"
