@@ -296,47 +296,26 @@ def field_facts(item: Definition, struct: str) -> str:
 
 
 def class_lines(facts: StructFacts) -> Iterator[str]:
-    """Source of one class.
+    """Source of one class, which `Struct` compares and shows.
 
-    Its constructor is written out, and `Struct` compares and shows it: what `dataclass` would make when the module is
-    imported costs most of a client's import.
+    It has a docstring, since `dataclass` makes one of the class's signature at each import, which takes long.
     """
-    yield from ("", "", "@dataclass(slots=True, init=False, repr=False, eq=False)")
+    yield from ("", "", "@dataclass(slots=True, repr=False, eq=False)")
     yield from (f"class {facts.class_name}({base_class(facts)}):", f'    """{class_title(facts)}."""', "")
-    attributes, rows = [], []
+    rows = []
     for item in facts.fields:
         check_field(facts.json_name, item)
         struct = facts.references[bare_type(item["type"])] if is_struct(item["type"]) else ""
-        attributes.append(
-            (snake_case(item["name"]), annotation(item, struct), default_text(item).format(struct=struct))
-        )
+        default = default_text(item).format(struct=struct)
+        yield f"    {snake_case(item['name'])}: {annotation(item, struct)} = {default}"
         rows.append(f"        {field_facts(item, struct)},")
-    attributes.append(("unknown_tagged", "list[tuple[int, bytes]]", "field(default_factory=list)"))
-    yield from (f"    {name}: {kind} = {default}" for name, kind, default in attributes)
+    yield "    unknown_tagged: list[tuple[int, bytes]] = field(default_factory=list)"
     yield ""
     yield from message_lines(facts.message)
     if rows:
         yield from ("    FIELDS: ClassVar[tuple[Field, ...]] = (", *rows, "    )")
     else:
         yield "    FIELDS: ClassVar[tuple[Field, ...]] = ()"
-    yield ""
-    yield from constructor_lines(attributes)
-
-
-def constructor_lines(attributes: list[tuple[str, str, str]]) -> Iterator[str]:
-    """Source of a class's constructor.
-
-    Args:
-        attributes: name, type and default of each, as the class body has them.
-    """
-    yield from ("    def __init__(", "        self,")
-    assignments = []
-    for name, kind, default in attributes:
-        factory = re.fullmatch(r"field\(default_factory=(\w+)\)", default)
-        yield f"        {name}: {kind} = {default if factory is None else 'FRESH'},"
-        fresh = "" if factory is None else f"{factory[1]}() if {name} is FRESH else "
-        assignments.append(f"        self.{name} = {fresh.replace('list()', '[]')}{name}")
-    yield from ("    ) -> None:", *assignments)
 
 
 def class_title(facts: StructFacts) -> str:
@@ -381,7 +360,7 @@ def module_text(release: str, messages: list[Definition]) -> str:
     text = "\n".join(body)
     helpers = [
         name
-        for name in ("FRESH", "OPEN", "ZERO_UUID", "ApiMessage", "ApiRequest", "Field", "Records", "Struct")
+        for name in ("OPEN", "ZERO_UUID", "ApiMessage", "ApiRequest", "Field", "Records", "Struct")
         if re.search(rf"\b{name}\b", text)
     ]
     apis = sorted({api_name(message) for message in messages})

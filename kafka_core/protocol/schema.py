@@ -20,8 +20,6 @@ Versions: TypeAlias = tuple[int, int]
 
 OPEN = 32767
 """Last version of a range without an end."""
-FRESH: Any = object()
-"""The default of a constructor's argument that stands for a new list or struct."""
 ZERO_UUID = UUID(int=0)
 """The protocol's way to say "no UUID"."""
 
@@ -61,7 +59,7 @@ class Field(NamedTuple):
 class Struct:
     """Base of all generated dataclasses; nested structs derive from it directly.
 
-    It compares and shows them as `dataclass` would: code made for each class would cost most of a client's import.
+    It compares and shows them as `dataclass` would, which makes code for each class when it is imported.
     """
 
     __slots__ = ()

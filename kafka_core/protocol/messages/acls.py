@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AclCreationResult(Struct):
     """The struct AclCreationResult."""
 
@@ -22,18 +22,8 @@ class AclCreationResult(Struct):
         Field("error_message", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        error_message: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.error_message = error_message
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CreateAclsResponse(ApiMessage):
     """CreateAclsResponse, versions 1 to 3."""
 
@@ -49,18 +39,8 @@ class CreateAclsResponse(ApiMessage):
         Field("results", "[]struct", (0, OPEN), struct=AclCreationResult),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        results: list[AclCreationResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.results = [] if results is FRESH else results
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteAclsMatchingAcl(Struct):
     """The struct DeleteAclsMatchingAcl."""
 
@@ -87,32 +67,8 @@ class DeleteAclsMatchingAcl(Struct):
         Field("permission_type", "int8", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        error_message: str | None = "",
-        resource_type: int = 0,
-        resource_name: str = "",
-        pattern_type: int = 3,
-        principal: str = "",
-        host: str = "",
-        operation: int = 0,
-        permission_type: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.error_message = error_message
-        self.resource_type = resource_type
-        self.resource_name = resource_name
-        self.pattern_type = pattern_type
-        self.principal = principal
-        self.host = host
-        self.operation = operation
-        self.permission_type = permission_type
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteAclsFilterResult(Struct):
     """The struct DeleteAclsFilterResult."""
 
@@ -127,20 +83,8 @@ class DeleteAclsFilterResult(Struct):
         Field("matching_acls", "[]struct", (0, OPEN), struct=DeleteAclsMatchingAcl),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        error_message: str | None = "",
-        matching_acls: list[DeleteAclsMatchingAcl] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.error_message = error_message
-        self.matching_acls = [] if matching_acls is FRESH else matching_acls
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteAclsResponse(ApiMessage):
     """DeleteAclsResponse, versions 1 to 3."""
 
@@ -156,18 +100,8 @@ class DeleteAclsResponse(ApiMessage):
         Field("filter_results", "[]struct", (0, OPEN), struct=DeleteAclsFilterResult),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        filter_results: list[DeleteAclsFilterResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.filter_results = [] if filter_results is FRESH else filter_results
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AclDescription(Struct):
     """The struct AclDescription."""
 
@@ -184,22 +118,8 @@ class AclDescription(Struct):
         Field("permission_type", "int8", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        principal: str = "",
-        host: str = "",
-        operation: int = 0,
-        permission_type: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.principal = principal
-        self.host = host
-        self.operation = operation
-        self.permission_type = permission_type
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeAclsResource(Struct):
     """The struct DescribeAclsResource."""
 
@@ -216,22 +136,8 @@ class DescribeAclsResource(Struct):
         Field("acls", "[]struct", (0, OPEN), struct=AclDescription),
     )
 
-    def __init__(
-        self,
-        resource_type: int = 0,
-        resource_name: str = "",
-        pattern_type: int = 3,
-        acls: list[AclDescription] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.resource_type = resource_type
-        self.resource_name = resource_name
-        self.pattern_type = pattern_type
-        self.acls = [] if acls is FRESH else acls
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeAclsResponse(ApiMessage):
     """DescribeAclsResponse, versions 1 to 3."""
 
@@ -251,22 +157,8 @@ class DescribeAclsResponse(ApiMessage):
         Field("resources", "[]struct", (0, OPEN), struct=DescribeAclsResource),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        resources: list[DescribeAclsResource] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.resources = [] if resources is FRESH else resources
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AclCreation(Struct):
     """The struct AclCreation."""
 
@@ -289,28 +181,8 @@ class AclCreation(Struct):
         Field("permission_type", "int8", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        resource_type: int = 0,
-        resource_name: str = "",
-        resource_pattern_type: int = 3,
-        principal: str = "",
-        host: str = "",
-        operation: int = 0,
-        permission_type: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.resource_type = resource_type
-        self.resource_name = resource_name
-        self.resource_pattern_type = resource_pattern_type
-        self.principal = principal
-        self.host = host
-        self.operation = operation
-        self.permission_type = permission_type
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CreateAclsRequest(ApiRequest[CreateAclsResponse]):
     """CreateAclsRequest, versions 1 to 3."""
 
@@ -325,16 +197,8 @@ class CreateAclsRequest(ApiRequest[CreateAclsResponse]):
         Field("creations", "[]struct", (0, OPEN), struct=AclCreation),
     )
 
-    def __init__(
-        self,
-        creations: list[AclCreation] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.creations = [] if creations is FRESH else creations
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteAclsFilter(Struct):
     """The struct DeleteAclsFilter."""
 
@@ -357,28 +221,8 @@ class DeleteAclsFilter(Struct):
         Field("permission_type", "int8", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        resource_type_filter: int = 0,
-        resource_name_filter: str | None = "",
-        pattern_type_filter: int = 3,
-        principal_filter: str | None = "",
-        host_filter: str | None = "",
-        operation: int = 0,
-        permission_type: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.resource_type_filter = resource_type_filter
-        self.resource_name_filter = resource_name_filter
-        self.pattern_type_filter = pattern_type_filter
-        self.principal_filter = principal_filter
-        self.host_filter = host_filter
-        self.operation = operation
-        self.permission_type = permission_type
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteAclsRequest(ApiRequest[DeleteAclsResponse]):
     """DeleteAclsRequest, versions 1 to 3."""
 
@@ -393,16 +237,8 @@ class DeleteAclsRequest(ApiRequest[DeleteAclsResponse]):
         Field("filters", "[]struct", (0, OPEN), struct=DeleteAclsFilter),
     )
 
-    def __init__(
-        self,
-        filters: list[DeleteAclsFilter] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.filters = [] if filters is FRESH else filters
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeAclsRequest(ApiRequest[DescribeAclsResponse]):
     """DescribeAclsRequest, versions 1 to 3."""
 
@@ -428,23 +264,3 @@ class DescribeAclsRequest(ApiRequest[DescribeAclsResponse]):
         Field("operation", "int8", (0, OPEN)),
         Field("permission_type", "int8", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        resource_type_filter: int = 0,
-        resource_name_filter: str | None = "",
-        pattern_type_filter: int = 3,
-        principal_filter: str | None = "",
-        host_filter: str | None = "",
-        operation: int = 0,
-        permission_type: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.resource_type_filter = resource_type_filter
-        self.resource_name_filter = resource_name_filter
-        self.pattern_type_filter = pattern_type_filter
-        self.principal_filter = principal_filter
-        self.host_filter = host_filter
-        self.operation = operation
-        self.permission_type = permission_type
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

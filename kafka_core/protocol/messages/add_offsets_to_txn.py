@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AddOffsetsToTxnResponse(ApiMessage):
     """AddOffsetsToTxnResponse, versions 0 to 4."""
 
@@ -25,18 +25,8 @@ class AddOffsetsToTxnResponse(ApiMessage):
         Field("error_code", "int16", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AddOffsetsToTxnRequest(ApiRequest[AddOffsetsToTxnResponse]):
     """AddOffsetsToTxnRequest, versions 0 to 4."""
 
@@ -56,17 +46,3 @@ class AddOffsetsToTxnRequest(ApiRequest[AddOffsetsToTxnResponse]):
         Field("producer_epoch", "int16", (0, OPEN)),
         Field("group_id", "string", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        transactional_id: str = "",
-        producer_id: int = 0,
-        producer_epoch: int = 0,
-        group_id: str = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.transactional_id = transactional_id
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.group_id = group_id
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

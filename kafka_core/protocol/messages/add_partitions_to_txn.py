@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AddPartitionsToTxnPartitionResult(Struct):
     """The struct AddPartitionsToTxnPartitionResult."""
 
@@ -22,18 +22,8 @@ class AddPartitionsToTxnPartitionResult(Struct):
         Field("partition_error_code", "int16", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        partition_error_code: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.partition_error_code = partition_error_code
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AddPartitionsToTxnTopicResult(Struct):
     """The struct AddPartitionsToTxnTopicResult."""
 
@@ -46,18 +36,8 @@ class AddPartitionsToTxnTopicResult(Struct):
         Field("results_by_partition", "[]struct", (0, OPEN), struct=AddPartitionsToTxnPartitionResult),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        results_by_partition: list[AddPartitionsToTxnPartitionResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.results_by_partition = [] if results_by_partition is FRESH else results_by_partition
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AddPartitionsToTxnResult(Struct):
     """The struct AddPartitionsToTxnResult."""
 
@@ -70,18 +50,8 @@ class AddPartitionsToTxnResult(Struct):
         Field("topic_results", "[]struct", (4, OPEN), struct=AddPartitionsToTxnTopicResult),
     )
 
-    def __init__(
-        self,
-        transactional_id: str = "",
-        topic_results: list[AddPartitionsToTxnTopicResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.transactional_id = transactional_id
-        self.topic_results = [] if topic_results is FRESH else topic_results
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AddPartitionsToTxnResponse(ApiMessage):
     """AddPartitionsToTxnResponse, versions 0 to 5."""
 
@@ -101,22 +71,8 @@ class AddPartitionsToTxnResponse(ApiMessage):
         Field("results_by_topic_v3_and_below", "[]struct", (0, 3), struct=AddPartitionsToTxnTopicResult),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        results_by_transaction: list[AddPartitionsToTxnResult] = FRESH,
-        results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.results_by_transaction = [] if results_by_transaction is FRESH else results_by_transaction
-        self.results_by_topic_v3_and_below = [] if results_by_topic_v3_and_below is FRESH else results_by_topic_v3_and_below
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AddPartitionsToTxnTopic(Struct):
     """The struct AddPartitionsToTxnTopic."""
 
@@ -129,18 +85,8 @@ class AddPartitionsToTxnTopic(Struct):
         Field("partitions", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AddPartitionsToTxnTransaction(Struct):
     """The struct AddPartitionsToTxnTransaction."""
 
@@ -159,24 +105,8 @@ class AddPartitionsToTxnTransaction(Struct):
         Field("topics", "[]struct", (4, OPEN), struct=AddPartitionsToTxnTopic),
     )
 
-    def __init__(
-        self,
-        transactional_id: str = "",
-        producer_id: int = 0,
-        producer_epoch: int = 0,
-        verify_only: bool = False,
-        topics: list[AddPartitionsToTxnTopic] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.transactional_id = transactional_id
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.verify_only = verify_only
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AddPartitionsToTxnRequest(ApiRequest[AddPartitionsToTxnResponse]):
     """AddPartitionsToTxnRequest, versions 0 to 5."""
 
@@ -198,19 +128,3 @@ class AddPartitionsToTxnRequest(ApiRequest[AddPartitionsToTxnResponse]):
         Field("v3_and_below_producer_epoch", "int16", (0, 3)),
         Field("v3_and_below_topics", "[]struct", (0, 3), struct=AddPartitionsToTxnTopic),
     )
-
-    def __init__(
-        self,
-        transactions: list[AddPartitionsToTxnTransaction] = FRESH,
-        v3_and_below_transactional_id: str = "",
-        v3_and_below_producer_id: int = 0,
-        v3_and_below_producer_epoch: int = 0,
-        v3_and_below_topics: list[AddPartitionsToTxnTopic] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.transactions = [] if transactions is FRESH else transactions
-        self.v3_and_below_transactional_id = v3_and_below_transactional_id
-        self.v3_and_below_producer_id = v3_and_below_producer_id
-        self.v3_and_below_producer_epoch = v3_and_below_producer_epoch
-        self.v3_and_below_topics = [] if v3_and_below_topics is FRESH else v3_and_below_topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

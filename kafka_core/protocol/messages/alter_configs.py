@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterConfigsResourceResponse(Struct):
     """The struct AlterConfigsResourceResponse."""
 
@@ -26,22 +26,8 @@ class AlterConfigsResourceResponse(Struct):
         Field("resource_name", "string", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        error_message: str | None = "",
-        resource_type: int = 0,
-        resource_name: str = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.error_message = error_message
-        self.resource_type = resource_type
-        self.resource_name = resource_name
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterConfigsResponse(ApiMessage):
     """AlterConfigsResponse, versions 0 to 2."""
 
@@ -57,18 +43,8 @@ class AlterConfigsResponse(ApiMessage):
         Field("responses", "[]struct", (0, OPEN), struct=AlterConfigsResourceResponse),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        responses: list[AlterConfigsResourceResponse] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.responses = [] if responses is FRESH else responses
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterableConfig(Struct):
     """The struct AlterableConfig."""
 
@@ -81,18 +57,8 @@ class AlterableConfig(Struct):
         Field("value", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        value: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.value = value
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterConfigsResource(Struct):
     """The struct AlterConfigsResource."""
 
@@ -107,20 +73,8 @@ class AlterConfigsResource(Struct):
         Field("configs", "[]struct", (0, OPEN), struct=AlterableConfig),
     )
 
-    def __init__(
-        self,
-        resource_type: int = 0,
-        resource_name: str = "",
-        configs: list[AlterableConfig] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.resource_type = resource_type
-        self.resource_name = resource_name
-        self.configs = [] if configs is FRESH else configs
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterConfigsRequest(ApiRequest[AlterConfigsResponse]):
     """AlterConfigsRequest, versions 0 to 2."""
 
@@ -136,13 +90,3 @@ class AlterConfigsRequest(ApiRequest[AlterConfigsResponse]):
         Field("resources", "[]struct", (0, OPEN), struct=AlterConfigsResource),
         Field("validate_only", "bool", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        resources: list[AlterConfigsResource] = FRESH,
-        validate_only: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.resources = [] if resources is FRESH else resources
-        self.validate_only = validate_only
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

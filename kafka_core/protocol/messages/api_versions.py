@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ApiVersion(Struct):
     """The struct ApiVersion."""
 
@@ -24,20 +24,8 @@ class ApiVersion(Struct):
         Field("max_version", "int16", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        api_key: int = 0,
-        min_version: int = 0,
-        max_version: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.api_key = api_key
-        self.min_version = min_version
-        self.max_version = max_version
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class SupportedFeatureKey(Struct):
     """The struct SupportedFeatureKey."""
 
@@ -52,20 +40,8 @@ class SupportedFeatureKey(Struct):
         Field("max_version", "int16", (3, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        min_version: int = 0,
-        max_version: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.min_version = min_version
-        self.max_version = max_version
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class FinalizedFeatureKey(Struct):
     """The struct FinalizedFeatureKey."""
 
@@ -80,20 +56,8 @@ class FinalizedFeatureKey(Struct):
         Field("min_version_level", "int16", (3, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        max_version_level: int = 0,
-        min_version_level: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.max_version_level = max_version_level
-        self.min_version_level = min_version_level
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ApiVersionsResponse(ApiMessage):
     """ApiVersionsResponse, versions 0 to 4."""
 
@@ -119,28 +83,8 @@ class ApiVersionsResponse(ApiMessage):
         Field("zk_migration_ready", "bool", (3, OPEN), tag=3, ignorable=True),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        api_keys: list[ApiVersion] = FRESH,
-        throttle_time_ms: int = 0,
-        supported_features: list[SupportedFeatureKey] = FRESH,
-        finalized_features_epoch: int = -1,
-        finalized_features: list[FinalizedFeatureKey] = FRESH,
-        zk_migration_ready: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.api_keys = [] if api_keys is FRESH else api_keys
-        self.throttle_time_ms = throttle_time_ms
-        self.supported_features = [] if supported_features is FRESH else supported_features
-        self.finalized_features_epoch = finalized_features_epoch
-        self.finalized_features = [] if finalized_features is FRESH else finalized_features
-        self.zk_migration_ready = zk_migration_ready
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ApiVersionsRequest(ApiRequest[ApiVersionsResponse]):
     """ApiVersionsRequest, versions 0 to 4."""
 
@@ -156,13 +100,3 @@ class ApiVersionsRequest(ApiRequest[ApiVersionsResponse]):
         Field("client_software_name", "string", (3, OPEN), ignorable=True),
         Field("client_software_version", "string", (3, OPEN), ignorable=True),
     )
-
-    def __init__(
-        self,
-        client_software_name: str = "",
-        client_software_version: str = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.client_software_name = client_software_name
-        self.client_software_version = client_software_version
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

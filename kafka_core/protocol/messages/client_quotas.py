@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class EntityData(Struct):
     """The struct EntityData."""
 
@@ -22,18 +22,8 @@ class EntityData(Struct):
         Field("entity_name", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        entity_type: str = "",
-        entity_name: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.entity_type = entity_type
-        self.entity_name = entity_name
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterClientQuotasResponseEntryData(Struct):
     """The struct EntryData."""
 
@@ -48,20 +38,8 @@ class AlterClientQuotasResponseEntryData(Struct):
         Field("entity", "[]struct", (0, OPEN), struct=EntityData),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        error_message: str | None = "",
-        entity: list[EntityData] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.error_message = error_message
-        self.entity = [] if entity is FRESH else entity
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterClientQuotasResponse(ApiMessage):
     """AlterClientQuotasResponse, versions 0 to 1."""
 
@@ -77,18 +55,8 @@ class AlterClientQuotasResponse(ApiMessage):
         Field("entries", "[]struct", (0, OPEN), struct=AlterClientQuotasResponseEntryData),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        entries: list[AlterClientQuotasResponseEntryData] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.entries = [] if entries is FRESH else entries
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ValueData(Struct):
     """The struct ValueData."""
 
@@ -101,18 +69,8 @@ class ValueData(Struct):
         Field("value", "float64", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        key: str = "",
-        value: float = 0.0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.key = key
-        self.value = value
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeClientQuotasResponseEntryData(Struct):
     """The struct EntryData."""
 
@@ -125,18 +83,8 @@ class DescribeClientQuotasResponseEntryData(Struct):
         Field("values", "[]struct", (0, OPEN), struct=ValueData),
     )
 
-    def __init__(
-        self,
-        entity: list[EntityData] = FRESH,
-        values: list[ValueData] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.entity = [] if entity is FRESH else entity
-        self.values = [] if values is FRESH else values
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeClientQuotasResponse(ApiMessage):
     """DescribeClientQuotasResponse, versions 0 to 1."""
 
@@ -156,22 +104,8 @@ class DescribeClientQuotasResponse(ApiMessage):
         Field("entries", "[]struct", (0, OPEN), struct=DescribeClientQuotasResponseEntryData, nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        entries: list[DescribeClientQuotasResponseEntryData] | None = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.entries = [] if entries is FRESH else entries
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OpData(Struct):
     """The struct OpData."""
 
@@ -186,20 +120,8 @@ class OpData(Struct):
         Field("remove", "bool", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        key: str = "",
-        value: float = 0.0,
-        remove: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.key = key
-        self.value = value
-        self.remove = remove
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterClientQuotasRequestEntryData(Struct):
     """The struct EntryData."""
 
@@ -212,18 +134,8 @@ class AlterClientQuotasRequestEntryData(Struct):
         Field("ops", "[]struct", (0, OPEN), struct=OpData),
     )
 
-    def __init__(
-        self,
-        entity: list[EntityData] = FRESH,
-        ops: list[OpData] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.entity = [] if entity is FRESH else entity
-        self.ops = [] if ops is FRESH else ops
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterClientQuotasRequest(ApiRequest[AlterClientQuotasResponse]):
     """AlterClientQuotasRequest, versions 0 to 1."""
 
@@ -240,18 +152,8 @@ class AlterClientQuotasRequest(ApiRequest[AlterClientQuotasResponse]):
         Field("validate_only", "bool", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        entries: list[AlterClientQuotasRequestEntryData] = FRESH,
-        validate_only: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.entries = [] if entries is FRESH else entries
-        self.validate_only = validate_only
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ComponentData(Struct):
     """The struct ComponentData."""
 
@@ -266,20 +168,8 @@ class ComponentData(Struct):
         Field("match", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        entity_type: str = "",
-        match_type: int = 0,
-        match: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.entity_type = entity_type
-        self.match_type = match_type
-        self.match = match
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeClientQuotasRequest(ApiRequest[DescribeClientQuotasResponse]):
     """DescribeClientQuotasRequest, versions 0 to 1."""
 
@@ -295,13 +185,3 @@ class DescribeClientQuotasRequest(ApiRequest[DescribeClientQuotasResponse]):
         Field("components", "[]struct", (0, OPEN), struct=ComponentData),
         Field("strict", "bool", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        components: list[ComponentData] = FRESH,
-        strict: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.components = [] if components is FRESH else components
-        self.strict = strict
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

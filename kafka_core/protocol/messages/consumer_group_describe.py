@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_core.protocol.schema import FRESH, OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TopicPartitions(Struct):
     """The struct TopicPartitions."""
 
@@ -25,20 +25,8 @@ class TopicPartitions(Struct):
         Field("partitions", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        topic_id: UUID = ZERO_UUID,
-        topic_name: str = "",
-        partitions: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_id = topic_id
-        self.topic_name = topic_name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Assignment(Struct):
     """The struct Assignment."""
 
@@ -49,16 +37,8 @@ class Assignment(Struct):
         Field("topic_partitions", "[]struct", (0, OPEN), struct=TopicPartitions),
     )
 
-    def __init__(
-        self,
-        topic_partitions: list[TopicPartitions] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_partitions = [] if topic_partitions is FRESH else topic_partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Member(Struct):
     """The struct Member."""
 
@@ -89,36 +69,8 @@ class Member(Struct):
         Field("member_type", "int8", (1, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        member_id: str = "",
-        instance_id: str | None = None,
-        rack_id: str | None = None,
-        member_epoch: int = 0,
-        client_id: str = "",
-        client_host: str = "",
-        subscribed_topic_names: list[str] = FRESH,
-        subscribed_topic_regex: str | None = None,
-        assignment: Assignment = FRESH,
-        target_assignment: Assignment = FRESH,
-        member_type: int = -1,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.member_id = member_id
-        self.instance_id = instance_id
-        self.rack_id = rack_id
-        self.member_epoch = member_epoch
-        self.client_id = client_id
-        self.client_host = client_host
-        self.subscribed_topic_names = [] if subscribed_topic_names is FRESH else subscribed_topic_names
-        self.subscribed_topic_regex = subscribed_topic_regex
-        self.assignment = Assignment() if assignment is FRESH else assignment
-        self.target_assignment = Assignment() if target_assignment is FRESH else target_assignment
-        self.member_type = member_type
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribedGroup(Struct):
     """The struct DescribedGroup."""
 
@@ -145,32 +97,8 @@ class DescribedGroup(Struct):
         Field("authorized_operations", "int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        error_message: str | None = None,
-        group_id: str = "",
-        group_state: str = "",
-        group_epoch: int = 0,
-        assignment_epoch: int = 0,
-        assignor_name: str = "",
-        members: list[Member] = FRESH,
-        authorized_operations: int = -2147483648,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.error_message = error_message
-        self.group_id = group_id
-        self.group_state = group_state
-        self.group_epoch = group_epoch
-        self.assignment_epoch = assignment_epoch
-        self.assignor_name = assignor_name
-        self.members = [] if members is FRESH else members
-        self.authorized_operations = authorized_operations
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ConsumerGroupDescribeResponse(ApiMessage):
     """ConsumerGroupDescribeResponse, versions 0 to 1."""
 
@@ -186,18 +114,8 @@ class ConsumerGroupDescribeResponse(ApiMessage):
         Field("groups", "[]struct", (0, OPEN), struct=DescribedGroup),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        groups: list[DescribedGroup] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.groups = [] if groups is FRESH else groups
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ConsumerGroupDescribeRequest(ApiRequest[ConsumerGroupDescribeResponse]):
     """ConsumerGroupDescribeRequest, versions 0 to 1."""
 
@@ -213,13 +131,3 @@ class ConsumerGroupDescribeRequest(ApiRequest[ConsumerGroupDescribeResponse]):
         Field("group_ids", "[]string", (0, OPEN)),
         Field("include_authorized_operations", "bool", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        group_ids: list[str] = FRESH,
-        include_authorized_operations: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_ids = [] if group_ids is FRESH else group_ids
-        self.include_authorized_operations = include_authorized_operations
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

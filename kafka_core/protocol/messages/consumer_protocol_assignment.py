@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TopicPartition(Struct):
     """The struct TopicPartition."""
 
@@ -22,18 +22,8 @@ class TopicPartition(Struct):
         Field("partitions", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        topic: str = "",
-        partitions: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic = topic
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ConsumerProtocolAssignment(ApiMessage):
     """ConsumerProtocolAssignment, versions 0 to 3."""
 
@@ -48,13 +38,3 @@ class ConsumerProtocolAssignment(ApiMessage):
         Field("assigned_partitions", "[]struct", (0, OPEN), struct=TopicPartition),
         Field("user_data", "bytes", (0, OPEN), nullable=(0, OPEN)),
     )
-
-    def __init__(
-        self,
-        assigned_partitions: list[TopicPartition] = FRESH,
-        user_data: bytes | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.assigned_partitions = [] if assigned_partitions is FRESH else assigned_partitions
-        self.user_data = user_data
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TopicPartition(Struct):
     """The struct TopicPartition."""
 
@@ -22,18 +22,8 @@ class TopicPartition(Struct):
         Field("partitions", "[]int32", (1, OPEN)),
     )
 
-    def __init__(
-        self,
-        topic: str = "",
-        partitions: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic = topic
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ConsumerProtocolSubscription(ApiMessage):
     """ConsumerProtocolSubscription, versions 0 to 3."""
 
@@ -54,19 +44,3 @@ class ConsumerProtocolSubscription(ApiMessage):
         Field("generation_id", "int32", (2, OPEN), ignorable=True),
         Field("rack_id", "string", (3, OPEN), nullable=(3, OPEN), ignorable=True),
     )
-
-    def __init__(
-        self,
-        topics: list[str] = FRESH,
-        user_data: bytes | None = None,
-        owned_partitions: list[TopicPartition] = FRESH,
-        generation_id: int = -1,
-        rack_id: str | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topics = [] if topics is FRESH else topics
-        self.user_data = user_data
-        self.owned_partitions = [] if owned_partitions is FRESH else owned_partitions
-        self.generation_id = generation_id
-        self.rack_id = rack_id
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

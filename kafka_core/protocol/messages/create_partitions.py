@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CreatePartitionsTopicResult(Struct):
     """The struct CreatePartitionsTopicResult."""
 
@@ -24,20 +24,8 @@ class CreatePartitionsTopicResult(Struct):
         Field("error_message", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        error_code: int = 0,
-        error_message: str | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.error_code = error_code
-        self.error_message = error_message
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CreatePartitionsResponse(ApiMessage):
     """CreatePartitionsResponse, versions 0 to 3."""
 
@@ -53,18 +41,8 @@ class CreatePartitionsResponse(ApiMessage):
         Field("results", "[]struct", (0, OPEN), struct=CreatePartitionsTopicResult),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        results: list[CreatePartitionsTopicResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.results = [] if results is FRESH else results
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CreatePartitionsAssignment(Struct):
     """The struct CreatePartitionsAssignment."""
 
@@ -75,16 +53,8 @@ class CreatePartitionsAssignment(Struct):
         Field("broker_ids", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        broker_ids: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.broker_ids = [] if broker_ids is FRESH else broker_ids
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CreatePartitionsTopic(Struct):
     """The struct CreatePartitionsTopic."""
 
@@ -99,20 +69,8 @@ class CreatePartitionsTopic(Struct):
         Field("assignments", "[]struct", (0, OPEN), struct=CreatePartitionsAssignment, nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        count: int = 0,
-        assignments: list[CreatePartitionsAssignment] | None = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.count = count
-        self.assignments = [] if assignments is FRESH else assignments
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CreatePartitionsRequest(ApiRequest[CreatePartitionsResponse]):
     """CreatePartitionsRequest, versions 0 to 3."""
 
@@ -130,15 +88,3 @@ class CreatePartitionsRequest(ApiRequest[CreatePartitionsResponse]):
         Field("timeout_ms", "int32", (0, OPEN)),
         Field("validate_only", "bool", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        topics: list[CreatePartitionsTopic] = FRESH,
-        timeout_ms: int = 0,
-        validate_only: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topics = [] if topics is FRESH else topics
-        self.timeout_ms = timeout_ms
-        self.validate_only = validate_only
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

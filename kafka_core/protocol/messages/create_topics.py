@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_core.protocol.schema import FRESH, OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CreatableTopicConfigs(Struct):
     """The struct CreatableTopicConfigs."""
 
@@ -29,24 +29,8 @@ class CreatableTopicConfigs(Struct):
         Field("is_sensitive", "bool", (5, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        value: str | None = "",
-        read_only: bool = False,
-        config_source: int = -1,
-        is_sensitive: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.value = value
-        self.read_only = read_only
-        self.config_source = config_source
-        self.is_sensitive = is_sensitive
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CreatableTopicResult(Struct):
     """The struct CreatableTopicResult."""
 
@@ -71,30 +55,8 @@ class CreatableTopicResult(Struct):
         Field("configs", "[]struct", (5, OPEN), struct=CreatableTopicConfigs, nullable=(5, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        topic_id: UUID = ZERO_UUID,
-        error_code: int = 0,
-        error_message: str | None = "",
-        topic_config_error_code: int = 0,
-        num_partitions: int = -1,
-        replication_factor: int = -1,
-        configs: list[CreatableTopicConfigs] | None = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.topic_id = topic_id
-        self.error_code = error_code
-        self.error_message = error_message
-        self.topic_config_error_code = topic_config_error_code
-        self.num_partitions = num_partitions
-        self.replication_factor = replication_factor
-        self.configs = [] if configs is FRESH else configs
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CreateTopicsResponse(ApiMessage):
     """CreateTopicsResponse, versions 2 to 7."""
 
@@ -110,18 +72,8 @@ class CreateTopicsResponse(ApiMessage):
         Field("topics", "[]struct", (0, OPEN), struct=CreatableTopicResult),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        topics: list[CreatableTopicResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CreatableReplicaAssignment(Struct):
     """The struct CreatableReplicaAssignment."""
 
@@ -134,18 +86,8 @@ class CreatableReplicaAssignment(Struct):
         Field("broker_ids", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        broker_ids: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.broker_ids = [] if broker_ids is FRESH else broker_ids
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CreatableTopicConfig(Struct):
     """The struct CreatableTopicConfig."""
 
@@ -158,18 +100,8 @@ class CreatableTopicConfig(Struct):
         Field("value", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        value: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.value = value
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CreatableTopic(Struct):
     """The struct CreatableTopic."""
 
@@ -188,24 +120,8 @@ class CreatableTopic(Struct):
         Field("configs", "[]struct", (0, OPEN), struct=CreatableTopicConfig),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        num_partitions: int = 0,
-        replication_factor: int = 0,
-        assignments: list[CreatableReplicaAssignment] = FRESH,
-        configs: list[CreatableTopicConfig] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.num_partitions = num_partitions
-        self.replication_factor = replication_factor
-        self.assignments = [] if assignments is FRESH else assignments
-        self.configs = [] if configs is FRESH else configs
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CreateTopicsRequest(ApiRequest[CreateTopicsResponse]):
     """CreateTopicsRequest, versions 2 to 7."""
 
@@ -223,15 +139,3 @@ class CreateTopicsRequest(ApiRequest[CreateTopicsResponse]):
         Field("timeout_ms", "int32", (0, OPEN)),
         Field("validate_only", "bool", (1, OPEN)),
     )
-
-    def __init__(
-        self,
-        topics: list[CreatableTopic] = FRESH,
-        timeout_ms: int = 60000,
-        validate_only: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topics = [] if topics is FRESH else topics
-        self.timeout_ms = timeout_ms
-        self.validate_only = validate_only
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

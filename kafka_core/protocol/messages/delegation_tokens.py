@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CreateDelegationTokenResponse(ApiMessage):
     """CreateDelegationTokenResponse, versions 1 to 3."""
 
@@ -43,36 +43,8 @@ class CreateDelegationTokenResponse(ApiMessage):
         Field("throttle_time_ms", "int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        principal_type: str = "",
-        principal_name: str = "",
-        token_requester_principal_type: str = "",
-        token_requester_principal_name: str = "",
-        issue_timestamp_ms: int = 0,
-        expiry_timestamp_ms: int = 0,
-        max_timestamp_ms: int = 0,
-        token_id: str = "",
-        hmac: bytes = b"",
-        throttle_time_ms: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.principal_type = principal_type
-        self.principal_name = principal_name
-        self.token_requester_principal_type = token_requester_principal_type
-        self.token_requester_principal_name = token_requester_principal_name
-        self.issue_timestamp_ms = issue_timestamp_ms
-        self.expiry_timestamp_ms = expiry_timestamp_ms
-        self.max_timestamp_ms = max_timestamp_ms
-        self.token_id = token_id
-        self.hmac = hmac
-        self.throttle_time_ms = throttle_time_ms
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribedDelegationTokenRenewer(Struct):
     """The struct DescribedDelegationTokenRenewer."""
 
@@ -85,18 +57,8 @@ class DescribedDelegationTokenRenewer(Struct):
         Field("principal_name", "string", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        principal_type: str = "",
-        principal_name: str = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.principal_type = principal_type
-        self.principal_name = principal_name
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribedDelegationToken(Struct):
     """The struct DescribedDelegationToken."""
 
@@ -125,34 +87,8 @@ class DescribedDelegationToken(Struct):
         Field("renewers", "[]struct", (0, OPEN), struct=DescribedDelegationTokenRenewer),
     )
 
-    def __init__(
-        self,
-        principal_type: str = "",
-        principal_name: str = "",
-        token_requester_principal_type: str = "",
-        token_requester_principal_name: str = "",
-        issue_timestamp: int = 0,
-        expiry_timestamp: int = 0,
-        max_timestamp: int = 0,
-        token_id: str = "",
-        hmac: bytes = b"",
-        renewers: list[DescribedDelegationTokenRenewer] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.principal_type = principal_type
-        self.principal_name = principal_name
-        self.token_requester_principal_type = token_requester_principal_type
-        self.token_requester_principal_name = token_requester_principal_name
-        self.issue_timestamp = issue_timestamp
-        self.expiry_timestamp = expiry_timestamp
-        self.max_timestamp = max_timestamp
-        self.token_id = token_id
-        self.hmac = hmac
-        self.renewers = [] if renewers is FRESH else renewers
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeDelegationTokenResponse(ApiMessage):
     """DescribeDelegationTokenResponse, versions 1 to 3."""
 
@@ -170,20 +106,8 @@ class DescribeDelegationTokenResponse(ApiMessage):
         Field("throttle_time_ms", "int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        tokens: list[DescribedDelegationToken] = FRESH,
-        throttle_time_ms: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.tokens = [] if tokens is FRESH else tokens
-        self.throttle_time_ms = throttle_time_ms
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ExpireDelegationTokenResponse(ApiMessage):
     """ExpireDelegationTokenResponse, versions 1 to 2."""
 
@@ -201,20 +125,8 @@ class ExpireDelegationTokenResponse(ApiMessage):
         Field("throttle_time_ms", "int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        expiry_timestamp_ms: int = 0,
-        throttle_time_ms: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.expiry_timestamp_ms = expiry_timestamp_ms
-        self.throttle_time_ms = throttle_time_ms
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class RenewDelegationTokenResponse(ApiMessage):
     """RenewDelegationTokenResponse, versions 1 to 2."""
 
@@ -232,20 +144,8 @@ class RenewDelegationTokenResponse(ApiMessage):
         Field("throttle_time_ms", "int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        expiry_timestamp_ms: int = 0,
-        throttle_time_ms: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.expiry_timestamp_ms = expiry_timestamp_ms
-        self.throttle_time_ms = throttle_time_ms
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CreatableRenewers(Struct):
     """The struct CreatableRenewers."""
 
@@ -258,18 +158,8 @@ class CreatableRenewers(Struct):
         Field("principal_name", "string", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        principal_type: str = "",
-        principal_name: str = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.principal_type = principal_type
-        self.principal_name = principal_name
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CreateDelegationTokenRequest(ApiRequest[CreateDelegationTokenResponse]):
     """CreateDelegationTokenRequest, versions 1 to 3."""
 
@@ -290,22 +180,8 @@ class CreateDelegationTokenRequest(ApiRequest[CreateDelegationTokenResponse]):
         Field("max_lifetime_ms", "int64", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        owner_principal_type: str | None = "",
-        owner_principal_name: str | None = "",
-        renewers: list[CreatableRenewers] = FRESH,
-        max_lifetime_ms: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.owner_principal_type = owner_principal_type
-        self.owner_principal_name = owner_principal_name
-        self.renewers = [] if renewers is FRESH else renewers
-        self.max_lifetime_ms = max_lifetime_ms
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeDelegationTokenOwner(Struct):
     """The struct DescribeDelegationTokenOwner."""
 
@@ -318,18 +194,8 @@ class DescribeDelegationTokenOwner(Struct):
         Field("principal_name", "string", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        principal_type: str = "",
-        principal_name: str = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.principal_type = principal_type
-        self.principal_name = principal_name
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeDelegationTokenRequest(ApiRequest[DescribeDelegationTokenResponse]):
     """DescribeDelegationTokenRequest, versions 1 to 3."""
 
@@ -344,16 +210,8 @@ class DescribeDelegationTokenRequest(ApiRequest[DescribeDelegationTokenResponse]
         Field("owners", "[]struct", (0, OPEN), struct=DescribeDelegationTokenOwner, nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        owners: list[DescribeDelegationTokenOwner] | None = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.owners = [] if owners is FRESH else owners
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ExpireDelegationTokenRequest(ApiRequest[ExpireDelegationTokenResponse]):
     """ExpireDelegationTokenRequest, versions 1 to 2."""
 
@@ -370,18 +228,8 @@ class ExpireDelegationTokenRequest(ApiRequest[ExpireDelegationTokenResponse]):
         Field("expiry_time_period_ms", "int64", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        hmac: bytes = b"",
-        expiry_time_period_ms: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.hmac = hmac
-        self.expiry_time_period_ms = expiry_time_period_ms
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class RenewDelegationTokenRequest(ApiRequest[RenewDelegationTokenResponse]):
     """RenewDelegationTokenRequest, versions 1 to 2."""
 
@@ -397,13 +245,3 @@ class RenewDelegationTokenRequest(ApiRequest[RenewDelegationTokenResponse]):
         Field("hmac", "bytes", (0, OPEN)),
         Field("renew_period_ms", "int64", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        hmac: bytes = b"",
-        renew_period_ms: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.hmac = hmac
-        self.renew_period_ms = renew_period_ms
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

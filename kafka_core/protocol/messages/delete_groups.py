@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeletableGroupResult(Struct):
     """The struct DeletableGroupResult."""
 
@@ -22,18 +22,8 @@ class DeletableGroupResult(Struct):
         Field("error_code", "int16", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        group_id: str = "",
-        error_code: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.error_code = error_code
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteGroupsResponse(ApiMessage):
     """DeleteGroupsResponse, versions 0 to 2."""
 
@@ -49,18 +39,8 @@ class DeleteGroupsResponse(ApiMessage):
         Field("results", "[]struct", (0, OPEN), struct=DeletableGroupResult),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        results: list[DeletableGroupResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.results = [] if results is FRESH else results
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteGroupsRequest(ApiRequest[DeleteGroupsResponse]):
     """DeleteGroupsRequest, versions 0 to 2."""
 
@@ -74,11 +54,3 @@ class DeleteGroupsRequest(ApiRequest[DeleteGroupsResponse]):
     FIELDS: ClassVar[tuple[Field, ...]] = (
         Field("groups_names", "[]string", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        groups_names: list[str] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.groups_names = [] if groups_names is FRESH else groups_names
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

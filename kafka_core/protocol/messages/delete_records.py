@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteRecordsPartitionResult(Struct):
     """The struct DeleteRecordsPartitionResult."""
 
@@ -24,20 +24,8 @@ class DeleteRecordsPartitionResult(Struct):
         Field("error_code", "int16", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        low_watermark: int = 0,
-        error_code: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.low_watermark = low_watermark
-        self.error_code = error_code
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteRecordsTopicResult(Struct):
     """The struct DeleteRecordsTopicResult."""
 
@@ -50,18 +38,8 @@ class DeleteRecordsTopicResult(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=DeleteRecordsPartitionResult),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: list[DeleteRecordsPartitionResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteRecordsResponse(ApiMessage):
     """DeleteRecordsResponse, versions 0 to 2."""
 
@@ -77,18 +55,8 @@ class DeleteRecordsResponse(ApiMessage):
         Field("topics", "[]struct", (0, OPEN), struct=DeleteRecordsTopicResult),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        topics: list[DeleteRecordsTopicResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteRecordsPartition(Struct):
     """The struct DeleteRecordsPartition."""
 
@@ -101,18 +69,8 @@ class DeleteRecordsPartition(Struct):
         Field("offset", "int64", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        offset: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.offset = offset
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteRecordsTopic(Struct):
     """The struct DeleteRecordsTopic."""
 
@@ -125,18 +83,8 @@ class DeleteRecordsTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=DeleteRecordsPartition),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: list[DeleteRecordsPartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteRecordsRequest(ApiRequest[DeleteRecordsResponse]):
     """DeleteRecordsRequest, versions 0 to 2."""
 
@@ -152,13 +100,3 @@ class DeleteRecordsRequest(ApiRequest[DeleteRecordsResponse]):
         Field("topics", "[]struct", (0, OPEN), struct=DeleteRecordsTopic),
         Field("timeout_ms", "int32", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        topics: list[DeleteRecordsTopic] = FRESH,
-        timeout_ms: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topics = [] if topics is FRESH else topics
-        self.timeout_ms = timeout_ms
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_core.protocol.schema import FRESH, OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeletableTopicResult(Struct):
     """The struct DeletableTopicResult."""
 
@@ -27,22 +27,8 @@ class DeletableTopicResult(Struct):
         Field("error_message", "string", (5, OPEN), nullable=(5, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        name: str | None = "",
-        topic_id: UUID = ZERO_UUID,
-        error_code: int = 0,
-        error_message: str | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.topic_id = topic_id
-        self.error_code = error_code
-        self.error_message = error_message
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteTopicsResponse(ApiMessage):
     """DeleteTopicsResponse, versions 1 to 6."""
 
@@ -58,18 +44,8 @@ class DeleteTopicsResponse(ApiMessage):
         Field("responses", "[]struct", (0, OPEN), struct=DeletableTopicResult),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        responses: list[DeletableTopicResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.responses = [] if responses is FRESH else responses
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteTopicState(Struct):
     """The struct DeleteTopicState."""
 
@@ -82,18 +58,8 @@ class DeleteTopicState(Struct):
         Field("topic_id", "uuid", (6, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str | None = None,
-        topic_id: UUID = ZERO_UUID,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.topic_id = topic_id
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteTopicsRequest(ApiRequest[DeleteTopicsResponse]):
     """DeleteTopicsRequest, versions 1 to 6."""
 
@@ -111,15 +77,3 @@ class DeleteTopicsRequest(ApiRequest[DeleteTopicsResponse]):
         Field("topic_names", "[]string", (0, 5), ignorable=True),
         Field("timeout_ms", "int32", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        topics: list[DeleteTopicState] = FRESH,
-        topic_names: list[str] = FRESH,
-        timeout_ms: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topics = [] if topics is FRESH else topics
-        self.topic_names = [] if topic_names is FRESH else topic_names
-        self.timeout_ms = timeout_ms
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

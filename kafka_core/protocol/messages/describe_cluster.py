@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeClusterBroker(Struct):
     """The struct DescribeClusterBroker."""
 
@@ -28,24 +28,8 @@ class DescribeClusterBroker(Struct):
         Field("is_fenced", "bool", (2, OPEN)),
     )
 
-    def __init__(
-        self,
-        broker_id: int = 0,
-        host: str = "",
-        port: int = 0,
-        rack: str | None = None,
-        is_fenced: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.broker_id = broker_id
-        self.host = host
-        self.port = port
-        self.rack = rack
-        self.is_fenced = is_fenced
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeClusterResponse(ApiMessage):
     """DescribeClusterResponse, versions 0 to 2."""
 
@@ -73,30 +57,8 @@ class DescribeClusterResponse(ApiMessage):
         Field("cluster_authorized_operations", "int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        endpoint_type: int = 1,
-        cluster_id: str = "",
-        controller_id: int = -1,
-        brokers: list[DescribeClusterBroker] = FRESH,
-        cluster_authorized_operations: int = -2147483648,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.endpoint_type = endpoint_type
-        self.cluster_id = cluster_id
-        self.controller_id = controller_id
-        self.brokers = [] if brokers is FRESH else brokers
-        self.cluster_authorized_operations = cluster_authorized_operations
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeClusterRequest(ApiRequest[DescribeClusterResponse]):
     """DescribeClusterRequest, versions 0 to 2."""
 
@@ -114,15 +76,3 @@ class DescribeClusterRequest(ApiRequest[DescribeClusterResponse]):
         Field("endpoint_type", "int8", (1, OPEN)),
         Field("include_fenced_brokers", "bool", (2, OPEN)),
     )
-
-    def __init__(
-        self,
-        include_cluster_authorized_operations: bool = False,
-        endpoint_type: int = 1,
-        include_fenced_brokers: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.include_cluster_authorized_operations = include_cluster_authorized_operations
-        self.endpoint_type = endpoint_type
-        self.include_fenced_brokers = include_fenced_brokers
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

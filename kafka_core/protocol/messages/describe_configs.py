@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeConfigsSynonym(Struct):
     """The struct DescribeConfigsSynonym."""
 
@@ -24,20 +24,8 @@ class DescribeConfigsSynonym(Struct):
         Field("source", "int8", (1, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        value: str | None = "",
-        source: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.value = value
-        self.source = source
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeConfigsResourceResult(Struct):
     """The struct DescribeConfigsResourceResult."""
 
@@ -62,30 +50,8 @@ class DescribeConfigsResourceResult(Struct):
         Field("documentation", "string", (3, OPEN), nullable=(0, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        value: str | None = "",
-        read_only: bool = False,
-        config_source: int = -1,
-        is_sensitive: bool = False,
-        synonyms: list[DescribeConfigsSynonym] = FRESH,
-        config_type: int = 0,
-        documentation: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.value = value
-        self.read_only = read_only
-        self.config_source = config_source
-        self.is_sensitive = is_sensitive
-        self.synonyms = [] if synonyms is FRESH else synonyms
-        self.config_type = config_type
-        self.documentation = documentation
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeConfigsResult(Struct):
     """The struct DescribeConfigsResult."""
 
@@ -104,24 +70,8 @@ class DescribeConfigsResult(Struct):
         Field("configs", "[]struct", (0, OPEN), struct=DescribeConfigsResourceResult),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        error_message: str | None = "",
-        resource_type: int = 0,
-        resource_name: str = "",
-        configs: list[DescribeConfigsResourceResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.error_message = error_message
-        self.resource_type = resource_type
-        self.resource_name = resource_name
-        self.configs = [] if configs is FRESH else configs
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeConfigsResponse(ApiMessage):
     """DescribeConfigsResponse, versions 1 to 4."""
 
@@ -137,18 +87,8 @@ class DescribeConfigsResponse(ApiMessage):
         Field("results", "[]struct", (0, OPEN), struct=DescribeConfigsResult),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        results: list[DescribeConfigsResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.results = [] if results is FRESH else results
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeConfigsResource(Struct):
     """The struct DescribeConfigsResource."""
 
@@ -163,20 +103,8 @@ class DescribeConfigsResource(Struct):
         Field("configuration_keys", "[]string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        resource_type: int = 0,
-        resource_name: str = "",
-        configuration_keys: list[str] | None = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.resource_type = resource_type
-        self.resource_name = resource_name
-        self.configuration_keys = [] if configuration_keys is FRESH else configuration_keys
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeConfigsRequest(ApiRequest[DescribeConfigsResponse]):
     """DescribeConfigsRequest, versions 1 to 4."""
 
@@ -194,15 +122,3 @@ class DescribeConfigsRequest(ApiRequest[DescribeConfigsResponse]):
         Field("include_synonyms", "bool", (1, OPEN)),
         Field("include_documentation", "bool", (3, OPEN)),
     )
-
-    def __init__(
-        self,
-        resources: list[DescribeConfigsResource] = FRESH,
-        include_synonyms: bool = False,
-        include_documentation: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.resources = [] if resources is FRESH else resources
-        self.include_synonyms = include_synonyms
-        self.include_documentation = include_documentation
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

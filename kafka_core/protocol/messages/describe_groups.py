@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribedGroupMember(Struct):
     """The struct DescribedGroupMember."""
 
@@ -30,26 +30,8 @@ class DescribedGroupMember(Struct):
         Field("member_assignment", "bytes", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        member_id: str = "",
-        group_instance_id: str | None = None,
-        client_id: str = "",
-        client_host: str = "",
-        member_metadata: bytes = b"",
-        member_assignment: bytes = b"",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self.client_id = client_id
-        self.client_host = client_host
-        self.member_metadata = member_metadata
-        self.member_assignment = member_assignment
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribedGroup(Struct):
     """The struct DescribedGroup."""
 
@@ -74,30 +56,8 @@ class DescribedGroup(Struct):
         Field("authorized_operations", "int32", (3, OPEN)),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        error_message: str | None = None,
-        group_id: str = "",
-        group_state: str = "",
-        protocol_type: str = "",
-        protocol_data: str = "",
-        members: list[DescribedGroupMember] = FRESH,
-        authorized_operations: int = -2147483648,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.error_message = error_message
-        self.group_id = group_id
-        self.group_state = group_state
-        self.protocol_type = protocol_type
-        self.protocol_data = protocol_data
-        self.members = [] if members is FRESH else members
-        self.authorized_operations = authorized_operations
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeGroupsResponse(ApiMessage):
     """DescribeGroupsResponse, versions 0 to 6."""
 
@@ -113,18 +73,8 @@ class DescribeGroupsResponse(ApiMessage):
         Field("groups", "[]struct", (0, OPEN), struct=DescribedGroup),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        groups: list[DescribedGroup] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.groups = [] if groups is FRESH else groups
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeGroupsRequest(ApiRequest[DescribeGroupsResponse]):
     """DescribeGroupsRequest, versions 0 to 6."""
 
@@ -140,13 +90,3 @@ class DescribeGroupsRequest(ApiRequest[DescribeGroupsResponse]):
         Field("groups", "[]string", (0, OPEN)),
         Field("include_authorized_operations", "bool", (3, OPEN)),
     )
-
-    def __init__(
-        self,
-        groups: list[str] = FRESH,
-        include_authorized_operations: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.groups = [] if groups is FRESH else groups
-        self.include_authorized_operations = include_authorized_operations
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ProducerState(Struct):
     """The struct ProducerState."""
 
@@ -30,26 +30,8 @@ class ProducerState(Struct):
         Field("current_txn_start_offset", "int64", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        producer_id: int = 0,
-        producer_epoch: int = 0,
-        last_sequence: int = -1,
-        last_timestamp: int = -1,
-        coordinator_epoch: int = 0,
-        current_txn_start_offset: int = -1,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.last_sequence = last_sequence
-        self.last_timestamp = last_timestamp
-        self.coordinator_epoch = coordinator_epoch
-        self.current_txn_start_offset = current_txn_start_offset
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class PartitionResponse(Struct):
     """The struct PartitionResponse."""
 
@@ -66,22 +48,8 @@ class PartitionResponse(Struct):
         Field("active_producers", "[]struct", (0, OPEN), struct=ProducerState),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        active_producers: list[ProducerState] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.error_message = error_message
-        self.active_producers = [] if active_producers is FRESH else active_producers
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TopicResponse(Struct):
     """The struct TopicResponse."""
 
@@ -94,18 +62,8 @@ class TopicResponse(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=PartitionResponse),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: list[PartitionResponse] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeProducersResponse(ApiMessage):
     """DescribeProducersResponse, version 0."""
 
@@ -121,18 +79,8 @@ class DescribeProducersResponse(ApiMessage):
         Field("topics", "[]struct", (0, OPEN), struct=TopicResponse),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        topics: list[TopicResponse] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TopicRequest(Struct):
     """The struct TopicRequest."""
 
@@ -145,18 +93,8 @@ class TopicRequest(Struct):
         Field("partition_indexes", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partition_indexes: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partition_indexes = [] if partition_indexes is FRESH else partition_indexes
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeProducersRequest(ApiRequest[DescribeProducersResponse]):
     """DescribeProducersRequest, version 0."""
 
@@ -170,11 +108,3 @@ class DescribeProducersRequest(ApiRequest[DescribeProducersResponse]):
     FIELDS: ClassVar[tuple[Field, ...]] = (
         Field("topics", "[]struct", (0, OPEN), struct=TopicRequest),
     )
-
-    def __init__(
-        self,
-        topics: list[TopicRequest] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

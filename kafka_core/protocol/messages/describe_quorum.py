@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_core.protocol.schema import FRESH, OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ReplicaState(Struct):
     """The struct ReplicaState."""
 
@@ -29,24 +29,8 @@ class ReplicaState(Struct):
         Field("last_caught_up_timestamp", "int64", (1, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        replica_id: int = 0,
-        replica_directory_id: UUID = ZERO_UUID,
-        log_end_offset: int = 0,
-        last_fetch_timestamp: int = -1,
-        last_caught_up_timestamp: int = -1,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.replica_id = replica_id
-        self.replica_directory_id = replica_directory_id
-        self.log_end_offset = log_end_offset
-        self.last_fetch_timestamp = last_fetch_timestamp
-        self.last_caught_up_timestamp = last_caught_up_timestamp
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeQuorumResponsePartitionData(Struct):
     """The struct PartitionData."""
 
@@ -71,30 +55,8 @@ class DescribeQuorumResponsePartitionData(Struct):
         Field("observers", "[]struct", (0, OPEN), struct=ReplicaState),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        leader_id: int = 0,
-        leader_epoch: int = 0,
-        high_watermark: int = 0,
-        current_voters: list[ReplicaState] = FRESH,
-        observers: list[ReplicaState] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.error_message = error_message
-        self.leader_id = leader_id
-        self.leader_epoch = leader_epoch
-        self.high_watermark = high_watermark
-        self.current_voters = [] if current_voters is FRESH else current_voters
-        self.observers = [] if observers is FRESH else observers
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeQuorumResponseTopicData(Struct):
     """The struct TopicData."""
 
@@ -107,18 +69,8 @@ class DescribeQuorumResponseTopicData(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=DescribeQuorumResponsePartitionData),
     )
 
-    def __init__(
-        self,
-        topic_name: str = "",
-        partitions: list[DescribeQuorumResponsePartitionData] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_name = topic_name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Listener(Struct):
     """The struct Listener."""
 
@@ -133,20 +85,8 @@ class Listener(Struct):
         Field("port", "uint16", (2, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        host: str = "",
-        port: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.host = host
-        self.port = port
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Node(Struct):
     """The struct Node."""
 
@@ -159,18 +99,8 @@ class Node(Struct):
         Field("listeners", "[]struct", (2, OPEN), struct=Listener),
     )
 
-    def __init__(
-        self,
-        node_id: int = 0,
-        listeners: list[Listener] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.node_id = node_id
-        self.listeners = [] if listeners is FRESH else listeners
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeQuorumResponse(ApiMessage):
     """DescribeQuorumResponse, versions 0 to 2."""
 
@@ -190,22 +120,8 @@ class DescribeQuorumResponse(ApiMessage):
         Field("nodes", "[]struct", (2, OPEN), struct=Node),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        error_message: str | None = "",
-        topics: list[DescribeQuorumResponseTopicData] = FRESH,
-        nodes: list[Node] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.error_message = error_message
-        self.topics = [] if topics is FRESH else topics
-        self.nodes = [] if nodes is FRESH else nodes
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeQuorumRequestPartitionData(Struct):
     """The struct PartitionData."""
 
@@ -216,16 +132,8 @@ class DescribeQuorumRequestPartitionData(Struct):
         Field("partition_index", "int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeQuorumRequestTopicData(Struct):
     """The struct TopicData."""
 
@@ -238,18 +146,8 @@ class DescribeQuorumRequestTopicData(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=DescribeQuorumRequestPartitionData),
     )
 
-    def __init__(
-        self,
-        topic_name: str = "",
-        partitions: list[DescribeQuorumRequestPartitionData] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_name = topic_name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeQuorumRequest(ApiRequest[DescribeQuorumResponse]):
     """DescribeQuorumRequest, versions 0 to 2."""
 
@@ -263,11 +161,3 @@ class DescribeQuorumRequest(ApiRequest[DescribeQuorumResponse]):
     FIELDS: ClassVar[tuple[Field, ...]] = (
         Field("topics", "[]struct", (0, OPEN), struct=DescribeQuorumRequestTopicData),
     )
-
-    def __init__(
-        self,
-        topics: list[DescribeQuorumRequestTopicData] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

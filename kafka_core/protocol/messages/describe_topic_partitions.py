@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_core.protocol.schema import FRESH, OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeTopicPartitionsResponsePartition(Struct):
     """The struct DescribeTopicPartitionsResponsePartition."""
 
@@ -37,32 +37,8 @@ class DescribeTopicPartitionsResponsePartition(Struct):
         Field("offline_replicas", "[]int32", (0, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        partition_index: int = 0,
-        leader_id: int = 0,
-        leader_epoch: int = -1,
-        replica_nodes: list[int] = FRESH,
-        isr_nodes: list[int] = FRESH,
-        eligible_leader_replicas: list[int] | None = None,
-        last_known_elr: list[int] | None = None,
-        offline_replicas: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.partition_index = partition_index
-        self.leader_id = leader_id
-        self.leader_epoch = leader_epoch
-        self.replica_nodes = [] if replica_nodes is FRESH else replica_nodes
-        self.isr_nodes = [] if isr_nodes is FRESH else isr_nodes
-        self.eligible_leader_replicas = eligible_leader_replicas
-        self.last_known_elr = last_known_elr
-        self.offline_replicas = [] if offline_replicas is FRESH else offline_replicas
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeTopicPartitionsResponseTopic(Struct):
     """The struct DescribeTopicPartitionsResponseTopic."""
 
@@ -83,26 +59,8 @@ class DescribeTopicPartitionsResponseTopic(Struct):
         Field("topic_authorized_operations", "int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        name: str | None = "",
-        topic_id: UUID = ZERO_UUID,
-        is_internal: bool = False,
-        partitions: list[DescribeTopicPartitionsResponsePartition] = FRESH,
-        topic_authorized_operations: int = -2147483648,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.name = name
-        self.topic_id = topic_id
-        self.is_internal = is_internal
-        self.partitions = [] if partitions is FRESH else partitions
-        self.topic_authorized_operations = topic_authorized_operations
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Cursor(Struct):
     """The struct Cursor."""
 
@@ -115,18 +73,8 @@ class Cursor(Struct):
         Field("partition_index", "int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        topic_name: str = "",
-        partition_index: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_name = topic_name
-        self.partition_index = partition_index
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeTopicPartitionsResponse(ApiMessage):
     """DescribeTopicPartitionsResponse, version 0."""
 
@@ -144,20 +92,8 @@ class DescribeTopicPartitionsResponse(ApiMessage):
         Field("next_cursor", "struct", (0, OPEN), struct=Cursor, nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        topics: list[DescribeTopicPartitionsResponseTopic] = FRESH,
-        next_cursor: Cursor | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is FRESH else topics
-        self.next_cursor = next_cursor
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TopicRequest(Struct):
     """The struct TopicRequest."""
 
@@ -168,16 +104,8 @@ class TopicRequest(Struct):
         Field("name", "string", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeTopicPartitionsRequest(ApiRequest[DescribeTopicPartitionsResponse]):
     """DescribeTopicPartitionsRequest, version 0."""
 
@@ -195,15 +123,3 @@ class DescribeTopicPartitionsRequest(ApiRequest[DescribeTopicPartitionsResponse]
         Field("response_partition_limit", "int32", (0, OPEN)),
         Field("cursor", "struct", (0, OPEN), struct=Cursor, nullable=(0, OPEN)),
     )
-
-    def __init__(
-        self,
-        topics: list[TopicRequest] = FRESH,
-        response_partition_limit: int = 2000,
-        cursor: Cursor | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topics = [] if topics is FRESH else topics
-        self.response_partition_limit = response_partition_limit
-        self.cursor = cursor
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class PartitionResult(Struct):
     """The struct PartitionResult."""
 
@@ -24,20 +24,8 @@ class PartitionResult(Struct):
         Field("error_message", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_id: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_id = partition_id
-        self.error_code = error_code
-        self.error_message = error_message
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ReplicaElectionResult(Struct):
     """The struct ReplicaElectionResult."""
 
@@ -50,18 +38,8 @@ class ReplicaElectionResult(Struct):
         Field("partition_result", "[]struct", (0, OPEN), struct=PartitionResult),
     )
 
-    def __init__(
-        self,
-        topic: str = "",
-        partition_result: list[PartitionResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic = topic
-        self.partition_result = [] if partition_result is FRESH else partition_result
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ElectLeadersResponse(ApiMessage):
     """ElectLeadersResponse, versions 0 to 2."""
 
@@ -79,20 +57,8 @@ class ElectLeadersResponse(ApiMessage):
         Field("replica_election_results", "[]struct", (0, OPEN), struct=ReplicaElectionResult),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        replica_election_results: list[ReplicaElectionResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.replica_election_results = [] if replica_election_results is FRESH else replica_election_results
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TopicPartitions(Struct):
     """The struct TopicPartitions."""
 
@@ -105,18 +71,8 @@ class TopicPartitions(Struct):
         Field("partitions", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        topic: str = "",
-        partitions: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic = topic
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ElectLeadersRequest(ApiRequest[ElectLeadersResponse]):
     """ElectLeadersRequest, versions 0 to 2."""
 
@@ -134,15 +90,3 @@ class ElectLeadersRequest(ApiRequest[ElectLeadersResponse]):
         Field("topic_partitions", "[]struct", (0, OPEN), struct=TopicPartitions, nullable=(0, OPEN)),
         Field("timeout_ms", "int32", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        election_type: int = 0,
-        topic_partitions: list[TopicPartitions] | None = FRESH,
-        timeout_ms: int = 60000,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.election_type = election_type
-        self.topic_partitions = [] if topic_partitions is FRESH else topic_partitions
-        self.timeout_ms = timeout_ms
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class EndTxnResponse(ApiMessage):
     """EndTxnResponse, versions 0 to 5."""
 
@@ -29,22 +29,8 @@ class EndTxnResponse(ApiMessage):
         Field("producer_epoch", "int16", (5, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        producer_id: int = -1,
-        producer_epoch: int = -1,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class EndTxnRequest(ApiRequest[EndTxnResponse]):
     """EndTxnRequest, versions 0 to 5."""
 
@@ -64,17 +50,3 @@ class EndTxnRequest(ApiRequest[EndTxnResponse]):
         Field("producer_epoch", "int16", (0, OPEN)),
         Field("committed", "bool", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        transactional_id: str = "",
-        producer_id: int = 0,
-        producer_epoch: int = 0,
-        committed: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.transactional_id = transactional_id
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.committed = committed
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

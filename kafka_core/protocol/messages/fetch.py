@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_core.protocol.schema import FRESH, OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Records, Struct
+from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Records, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class EpochEndOffset(Struct):
     """The struct EpochEndOffset."""
 
@@ -23,18 +23,8 @@ class EpochEndOffset(Struct):
         Field("end_offset", "int64", (12, OPEN)),
     )
 
-    def __init__(
-        self,
-        epoch: int = -1,
-        end_offset: int = -1,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.epoch = epoch
-        self.end_offset = end_offset
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class LeaderIdAndEpoch(Struct):
     """The struct LeaderIdAndEpoch."""
 
@@ -47,18 +37,8 @@ class LeaderIdAndEpoch(Struct):
         Field("leader_epoch", "int32", (12, OPEN)),
     )
 
-    def __init__(
-        self,
-        leader_id: int = -1,
-        leader_epoch: int = -1,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.leader_id = leader_id
-        self.leader_epoch = leader_epoch
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class SnapshotId(Struct):
     """The struct SnapshotId."""
 
@@ -71,18 +51,8 @@ class SnapshotId(Struct):
         Field("epoch", "int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        end_offset: int = -1,
-        epoch: int = -1,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.end_offset = end_offset
-        self.epoch = epoch
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AbortedTransaction(Struct):
     """The struct AbortedTransaction."""
 
@@ -95,18 +65,8 @@ class AbortedTransaction(Struct):
         Field("first_offset", "int64", (4, OPEN)),
     )
 
-    def __init__(
-        self,
-        producer_id: int = 0,
-        first_offset: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.producer_id = producer_id
-        self.first_offset = first_offset
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class PartitionData(Struct):
     """The struct PartitionData."""
 
@@ -137,36 +97,8 @@ class PartitionData(Struct):
         Field("records", "records", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        error_code: int = 0,
-        high_watermark: int = 0,
-        last_stable_offset: int = -1,
-        log_start_offset: int = -1,
-        diverging_epoch: EpochEndOffset = FRESH,
-        current_leader: LeaderIdAndEpoch = FRESH,
-        snapshot_id: SnapshotId = FRESH,
-        aborted_transactions: list[AbortedTransaction] | None = FRESH,
-        preferred_read_replica: int = -1,
-        records: Records = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.high_watermark = high_watermark
-        self.last_stable_offset = last_stable_offset
-        self.log_start_offset = log_start_offset
-        self.diverging_epoch = EpochEndOffset() if diverging_epoch is FRESH else diverging_epoch
-        self.current_leader = LeaderIdAndEpoch() if current_leader is FRESH else current_leader
-        self.snapshot_id = SnapshotId() if snapshot_id is FRESH else snapshot_id
-        self.aborted_transactions = [] if aborted_transactions is FRESH else aborted_transactions
-        self.preferred_read_replica = preferred_read_replica
-        self.records = records
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class FetchableTopicResponse(Struct):
     """The struct FetchableTopicResponse."""
 
@@ -181,20 +113,8 @@ class FetchableTopicResponse(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=PartitionData),
     )
 
-    def __init__(
-        self,
-        topic: str = "",
-        topic_id: UUID = ZERO_UUID,
-        partitions: list[PartitionData] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic = topic
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class NodeEndpoint(Struct):
     """The struct NodeEndpoint."""
 
@@ -211,22 +131,8 @@ class NodeEndpoint(Struct):
         Field("rack", "string", (16, OPEN), nullable=(16, OPEN)),
     )
 
-    def __init__(
-        self,
-        node_id: int = 0,
-        host: str = "",
-        port: int = 0,
-        rack: str | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.node_id = node_id
-        self.host = host
-        self.port = port
-        self.rack = rack
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class FetchResponse(ApiMessage):
     """FetchResponse, versions 4 to 18."""
 
@@ -248,24 +154,8 @@ class FetchResponse(ApiMessage):
         Field("node_endpoints", "[]struct", (16, OPEN), struct=NodeEndpoint, tag=0),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        session_id: int = 0,
-        responses: list[FetchableTopicResponse] = FRESH,
-        node_endpoints: list[NodeEndpoint] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.session_id = session_id
-        self.responses = [] if responses is FRESH else responses
-        self.node_endpoints = [] if node_endpoints is FRESH else node_endpoints
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ReplicaState(Struct):
     """The struct ReplicaState."""
 
@@ -278,18 +168,8 @@ class ReplicaState(Struct):
         Field("replica_epoch", "int64", (15, OPEN)),
     )
 
-    def __init__(
-        self,
-        replica_id: int = -1,
-        replica_epoch: int = -1,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.replica_id = replica_id
-        self.replica_epoch = replica_epoch
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class FetchPartition(Struct):
     """The struct FetchPartition."""
 
@@ -314,30 +194,8 @@ class FetchPartition(Struct):
         Field("high_watermark", "int64", (18, OPEN), tag=1, ignorable=True),
     )
 
-    def __init__(
-        self,
-        partition: int = 0,
-        current_leader_epoch: int = -1,
-        fetch_offset: int = 0,
-        last_fetched_epoch: int = -1,
-        log_start_offset: int = -1,
-        partition_max_bytes: int = 0,
-        replica_directory_id: UUID = ZERO_UUID,
-        high_watermark: int = 9223372036854775807,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition = partition
-        self.current_leader_epoch = current_leader_epoch
-        self.fetch_offset = fetch_offset
-        self.last_fetched_epoch = last_fetched_epoch
-        self.log_start_offset = log_start_offset
-        self.partition_max_bytes = partition_max_bytes
-        self.replica_directory_id = replica_directory_id
-        self.high_watermark = high_watermark
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class FetchTopic(Struct):
     """The struct FetchTopic."""
 
@@ -352,20 +210,8 @@ class FetchTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=FetchPartition),
     )
 
-    def __init__(
-        self,
-        topic: str = "",
-        topic_id: UUID = ZERO_UUID,
-        partitions: list[FetchPartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic = topic
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ForgottenTopic(Struct):
     """The struct ForgottenTopic."""
 
@@ -380,20 +226,8 @@ class ForgottenTopic(Struct):
         Field("partitions", "[]int32", (7, OPEN)),
     )
 
-    def __init__(
-        self,
-        topic: str = "",
-        topic_id: UUID = ZERO_UUID,
-        partitions: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic = topic
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class FetchRequest(ApiRequest[FetchResponse]):
     """FetchRequest, versions 4 to 18."""
 
@@ -429,33 +263,3 @@ class FetchRequest(ApiRequest[FetchResponse]):
         Field("forgotten_topics_data", "[]struct", (7, OPEN), struct=ForgottenTopic),
         Field("rack_id", "string", (11, OPEN), ignorable=True),
     )
-
-    def __init__(
-        self,
-        cluster_id: str | None = None,
-        replica_id: int = -1,
-        replica_state: ReplicaState = FRESH,
-        max_wait_ms: int = 0,
-        min_bytes: int = 0,
-        max_bytes: int = 2147483647,
-        isolation_level: int = 0,
-        session_id: int = 0,
-        session_epoch: int = -1,
-        topics: list[FetchTopic] = FRESH,
-        forgotten_topics_data: list[ForgottenTopic] = FRESH,
-        rack_id: str = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.cluster_id = cluster_id
-        self.replica_id = replica_id
-        self.replica_state = ReplicaState() if replica_state is FRESH else replica_state
-        self.max_wait_ms = max_wait_ms
-        self.min_bytes = min_bytes
-        self.max_bytes = max_bytes
-        self.isolation_level = isolation_level
-        self.session_id = session_id
-        self.session_epoch = session_epoch
-        self.topics = [] if topics is FRESH else topics
-        self.forgotten_topics_data = [] if forgotten_topics_data is FRESH else forgotten_topics_data
-        self.rack_id = rack_id
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Coordinator(Struct):
     """The struct Coordinator."""
 
@@ -30,26 +30,8 @@ class Coordinator(Struct):
         Field("error_message", "string", (4, OPEN), nullable=(4, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        key: str = "",
-        node_id: int = 0,
-        host: str = "",
-        port: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.key = key
-        self.node_id = node_id
-        self.host = host
-        self.port = port
-        self.error_code = error_code
-        self.error_message = error_message
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class FindCoordinatorResponse(ApiMessage):
     """FindCoordinatorResponse, versions 0 to 6."""
 
@@ -75,28 +57,8 @@ class FindCoordinatorResponse(ApiMessage):
         Field("coordinators", "[]struct", (4, OPEN), struct=Coordinator),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        node_id: int = 0,
-        host: str = "",
-        port: int = 0,
-        coordinators: list[Coordinator] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.node_id = node_id
-        self.host = host
-        self.port = port
-        self.coordinators = [] if coordinators is FRESH else coordinators
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class FindCoordinatorRequest(ApiRequest[FindCoordinatorResponse]):
     """FindCoordinatorRequest, versions 0 to 6."""
 
@@ -114,15 +76,3 @@ class FindCoordinatorRequest(ApiRequest[FindCoordinatorResponse]):
         Field("key_type", "int8", (1, OPEN)),
         Field("coordinator_keys", "[]string", (4, OPEN)),
     )
-
-    def __init__(
-        self,
-        key: str = "",
-        key_type: int = 0,
-        coordinator_keys: list[str] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.key = key
-        self.key_type = key_type
-        self.coordinator_keys = [] if coordinator_keys is FRESH else coordinator_keys
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

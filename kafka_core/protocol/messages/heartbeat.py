@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class HeartbeatResponse(ApiMessage):
     """HeartbeatResponse, versions 0 to 4."""
 
@@ -25,18 +25,8 @@ class HeartbeatResponse(ApiMessage):
         Field("error_code", "int16", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class HeartbeatRequest(ApiRequest[HeartbeatResponse]):
     """HeartbeatRequest, versions 0 to 4."""
 
@@ -56,17 +46,3 @@ class HeartbeatRequest(ApiRequest[HeartbeatResponse]):
         Field("member_id", "string", (0, OPEN)),
         Field("group_instance_id", "string", (3, OPEN), nullable=(3, OPEN)),
     )
-
-    def __init__(
-        self,
-        group_id: str = "",
-        generation_id: int = 0,
-        member_id: str = "",
-        group_instance_id: str | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.generation_id = generation_id
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class InitProducerIdResponse(ApiMessage):
     """InitProducerIdResponse, versions 0 to 6."""
 
@@ -33,26 +33,8 @@ class InitProducerIdResponse(ApiMessage):
         Field("ongoing_txn_producer_epoch", "int16", (6, OPEN)),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        producer_id: int = -1,
-        producer_epoch: int = 0,
-        ongoing_txn_producer_id: int = -1,
-        ongoing_txn_producer_epoch: int = -1,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.ongoing_txn_producer_id = ongoing_txn_producer_id
-        self.ongoing_txn_producer_epoch = ongoing_txn_producer_epoch
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class InitProducerIdRequest(ApiRequest[InitProducerIdResponse]):
     """InitProducerIdRequest, versions 0 to 6."""
 
@@ -77,21 +59,3 @@ class InitProducerIdRequest(ApiRequest[InitProducerIdResponse]):
         Field("enable_2pc", "bool", (6, OPEN)),
         Field("keep_prepared_txn", "bool", (6, OPEN)),
     )
-
-    def __init__(
-        self,
-        transactional_id: str | None = "",
-        transaction_timeout_ms: int = 0,
-        producer_id: int = -1,
-        producer_epoch: int = -1,
-        enable_2pc: bool = False,
-        keep_prepared_txn: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.transactional_id = transactional_id
-        self.transaction_timeout_ms = transaction_timeout_ms
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.enable_2pc = enable_2pc
-        self.keep_prepared_txn = keep_prepared_txn
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class JoinGroupResponseMember(Struct):
     """The struct JoinGroupResponseMember."""
 
@@ -24,20 +24,8 @@ class JoinGroupResponseMember(Struct):
         Field("metadata", "bytes", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        member_id: str = "",
-        group_instance_id: str | None = None,
-        metadata: bytes = b"",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self.metadata = metadata
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class JoinGroupResponse(ApiMessage):
     """JoinGroupResponse, versions 0 to 9."""
 
@@ -67,32 +55,8 @@ class JoinGroupResponse(ApiMessage):
         Field("members", "[]struct", (0, OPEN), struct=JoinGroupResponseMember),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        generation_id: int = -1,
-        protocol_type: str | None = None,
-        protocol_name: str | None = "",
-        leader: str = "",
-        skip_assignment: bool = False,
-        member_id: str = "",
-        members: list[JoinGroupResponseMember] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.generation_id = generation_id
-        self.protocol_type = protocol_type
-        self.protocol_name = protocol_name
-        self.leader = leader
-        self.skip_assignment = skip_assignment
-        self.member_id = member_id
-        self.members = [] if members is FRESH else members
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class JoinGroupRequestProtocol(Struct):
     """The struct JoinGroupRequestProtocol."""
 
@@ -105,18 +69,8 @@ class JoinGroupRequestProtocol(Struct):
         Field("metadata", "bytes", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        metadata: bytes = b"",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.metadata = metadata
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class JoinGroupRequest(ApiRequest[JoinGroupResponse]):
     """JoinGroupRequest, versions 0 to 9."""
 
@@ -144,25 +98,3 @@ class JoinGroupRequest(ApiRequest[JoinGroupResponse]):
         Field("protocols", "[]struct", (0, OPEN), struct=JoinGroupRequestProtocol),
         Field("reason", "string", (8, OPEN), nullable=(8, OPEN), ignorable=True),
     )
-
-    def __init__(
-        self,
-        group_id: str = "",
-        session_timeout_ms: int = 0,
-        rebalance_timeout_ms: int = -1,
-        member_id: str = "",
-        group_instance_id: str | None = None,
-        protocol_type: str = "",
-        protocols: list[JoinGroupRequestProtocol] = FRESH,
-        reason: str | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.session_timeout_ms = session_timeout_ms
-        self.rebalance_timeout_ms = rebalance_timeout_ms
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self.protocol_type = protocol_type
-        self.protocols = [] if protocols is FRESH else protocols
-        self.reason = reason
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

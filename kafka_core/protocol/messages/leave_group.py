@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class MemberResponse(Struct):
     """The struct MemberResponse."""
 
@@ -24,20 +24,8 @@ class MemberResponse(Struct):
         Field("error_code", "int16", (3, OPEN)),
     )
 
-    def __init__(
-        self,
-        member_id: str = "",
-        group_instance_id: str | None = "",
-        error_code: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self.error_code = error_code
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class LeaveGroupResponse(ApiMessage):
     """LeaveGroupResponse, versions 0 to 5."""
 
@@ -55,20 +43,8 @@ class LeaveGroupResponse(ApiMessage):
         Field("members", "[]struct", (3, OPEN), struct=MemberResponse),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        members: list[MemberResponse] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.members = [] if members is FRESH else members
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class MemberIdentity(Struct):
     """The struct MemberIdentity."""
 
@@ -83,20 +59,8 @@ class MemberIdentity(Struct):
         Field("reason", "string", (5, OPEN), nullable=(5, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        member_id: str = "",
-        group_instance_id: str | None = None,
-        reason: str | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self.reason = reason
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class LeaveGroupRequest(ApiRequest[LeaveGroupResponse]):
     """LeaveGroupRequest, versions 0 to 5."""
 
@@ -114,15 +78,3 @@ class LeaveGroupRequest(ApiRequest[LeaveGroupResponse]):
         Field("member_id", "string", (0, 2)),
         Field("members", "[]struct", (3, OPEN), struct=MemberIdentity),
     )
-
-    def __init__(
-        self,
-        group_id: str = "",
-        member_id: str = "",
-        members: list[MemberIdentity] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.member_id = member_id
-        self.members = [] if members is FRESH else members
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

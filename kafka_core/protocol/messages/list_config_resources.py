@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ConfigResource(Struct):
     """The struct ConfigResource."""
 
@@ -22,18 +22,8 @@ class ConfigResource(Struct):
         Field("resource_type", "int8", (1, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        resource_name: str = "",
-        resource_type: int = 16,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.resource_name = resource_name
-        self.resource_type = resource_type
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ListConfigResourcesResponse(ApiMessage):
     """ListConfigResourcesResponse, versions 0 to 1."""
 
@@ -51,20 +41,8 @@ class ListConfigResourcesResponse(ApiMessage):
         Field("config_resources", "[]struct", (0, OPEN), struct=ConfigResource),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        config_resources: list[ConfigResource] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.config_resources = [] if config_resources is FRESH else config_resources
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ListConfigResourcesRequest(ApiRequest[ListConfigResourcesResponse]):
     """ListConfigResourcesRequest, versions 0 to 1."""
 
@@ -78,11 +56,3 @@ class ListConfigResourcesRequest(ApiRequest[ListConfigResourcesResponse]):
     FIELDS: ClassVar[tuple[Field, ...]] = (
         Field("resource_types", "[]int8", (1, OPEN)),
     )
-
-    def __init__(
-        self,
-        resource_types: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.resource_types = [] if resource_types is FRESH else resource_types
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

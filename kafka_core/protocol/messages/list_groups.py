@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ListedGroup(Struct):
     """The struct ListedGroup."""
 
@@ -26,22 +26,8 @@ class ListedGroup(Struct):
         Field("group_type", "string", (5, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        group_id: str = "",
-        protocol_type: str = "",
-        group_state: str = "",
-        group_type: str = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.protocol_type = protocol_type
-        self.group_state = group_state
-        self.group_type = group_type
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ListGroupsResponse(ApiMessage):
     """ListGroupsResponse, versions 0 to 5."""
 
@@ -59,20 +45,8 @@ class ListGroupsResponse(ApiMessage):
         Field("groups", "[]struct", (0, OPEN), struct=ListedGroup),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        groups: list[ListedGroup] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.groups = [] if groups is FRESH else groups
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ListGroupsRequest(ApiRequest[ListGroupsResponse]):
     """ListGroupsRequest, versions 0 to 5."""
 
@@ -88,13 +62,3 @@ class ListGroupsRequest(ApiRequest[ListGroupsResponse]):
         Field("states_filter", "[]string", (4, OPEN)),
         Field("types_filter", "[]string", (5, OPEN)),
     )
-
-    def __init__(
-        self,
-        states_filter: list[str] = FRESH,
-        types_filter: list[str] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.states_filter = [] if states_filter is FRESH else states_filter
-        self.types_filter = [] if types_filter is FRESH else types_filter
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

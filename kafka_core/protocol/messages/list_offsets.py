@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ListOffsetsPartitionResponse(Struct):
     """The struct ListOffsetsPartitionResponse."""
 
@@ -28,24 +28,8 @@ class ListOffsetsPartitionResponse(Struct):
         Field("leader_epoch", "int32", (4, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        error_code: int = 0,
-        timestamp: int = -1,
-        offset: int = -1,
-        leader_epoch: int = -1,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.timestamp = timestamp
-        self.offset = offset
-        self.leader_epoch = leader_epoch
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ListOffsetsTopicResponse(Struct):
     """The struct ListOffsetsTopicResponse."""
 
@@ -58,18 +42,8 @@ class ListOffsetsTopicResponse(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=ListOffsetsPartitionResponse),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: list[ListOffsetsPartitionResponse] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ListOffsetsResponse(ApiMessage):
     """ListOffsetsResponse, versions 1 to 11."""
 
@@ -85,18 +59,8 @@ class ListOffsetsResponse(ApiMessage):
         Field("topics", "[]struct", (0, OPEN), struct=ListOffsetsTopicResponse),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        topics: list[ListOffsetsTopicResponse] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ListOffsetsPartition(Struct):
     """The struct ListOffsetsPartition."""
 
@@ -111,20 +75,8 @@ class ListOffsetsPartition(Struct):
         Field("timestamp", "int64", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        current_leader_epoch: int = -1,
-        timestamp: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.current_leader_epoch = current_leader_epoch
-        self.timestamp = timestamp
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ListOffsetsTopic(Struct):
     """The struct ListOffsetsTopic."""
 
@@ -137,18 +89,8 @@ class ListOffsetsTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=ListOffsetsPartition),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: list[ListOffsetsPartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ListOffsetsRequest(ApiRequest[ListOffsetsResponse]):
     """ListOffsetsRequest, versions 1 to 11."""
 
@@ -168,17 +110,3 @@ class ListOffsetsRequest(ApiRequest[ListOffsetsResponse]):
         Field("topics", "[]struct", (0, OPEN), struct=ListOffsetsTopic),
         Field("timeout_ms", "int32", (10, OPEN), ignorable=True),
     )
-
-    def __init__(
-        self,
-        replica_id: int = 0,
-        isolation_level: int = 0,
-        topics: list[ListOffsetsTopic] = FRESH,
-        timeout_ms: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.replica_id = replica_id
-        self.isolation_level = isolation_level
-        self.topics = [] if topics is FRESH else topics
-        self.timeout_ms = timeout_ms
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

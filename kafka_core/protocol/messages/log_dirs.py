@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterReplicaLogDirPartitionResult(Struct):
     """The struct AlterReplicaLogDirPartitionResult."""
 
@@ -22,18 +22,8 @@ class AlterReplicaLogDirPartitionResult(Struct):
         Field("error_code", "int16", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        error_code: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterReplicaLogDirTopicResult(Struct):
     """The struct AlterReplicaLogDirTopicResult."""
 
@@ -46,18 +36,8 @@ class AlterReplicaLogDirTopicResult(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=AlterReplicaLogDirPartitionResult),
     )
 
-    def __init__(
-        self,
-        topic_name: str = "",
-        partitions: list[AlterReplicaLogDirPartitionResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_name = topic_name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterReplicaLogDirsResponse(ApiMessage):
     """AlterReplicaLogDirsResponse, versions 1 to 2."""
 
@@ -73,18 +53,8 @@ class AlterReplicaLogDirsResponse(ApiMessage):
         Field("results", "[]struct", (0, OPEN), struct=AlterReplicaLogDirTopicResult),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        results: list[AlterReplicaLogDirTopicResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.results = [] if results is FRESH else results
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeLogDirsPartition(Struct):
     """The struct DescribeLogDirsPartition."""
 
@@ -101,22 +71,8 @@ class DescribeLogDirsPartition(Struct):
         Field("is_future_key", "bool", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        partition_size: int = 0,
-        offset_lag: int = 0,
-        is_future_key: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.partition_size = partition_size
-        self.offset_lag = offset_lag
-        self.is_future_key = is_future_key
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeLogDirsTopic(Struct):
     """The struct DescribeLogDirsTopic."""
 
@@ -129,18 +85,8 @@ class DescribeLogDirsTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=DescribeLogDirsPartition),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: list[DescribeLogDirsPartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeLogDirsResult(Struct):
     """The struct DescribeLogDirsResult."""
 
@@ -161,26 +107,8 @@ class DescribeLogDirsResult(Struct):
         Field("is_cordoned", "bool", (5, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        log_dir: str = "",
-        topics: list[DescribeLogDirsTopic] = FRESH,
-        total_bytes: int = -1,
-        usable_bytes: int = -1,
-        is_cordoned: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.log_dir = log_dir
-        self.topics = [] if topics is FRESH else topics
-        self.total_bytes = total_bytes
-        self.usable_bytes = usable_bytes
-        self.is_cordoned = is_cordoned
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeLogDirsResponse(ApiMessage):
     """DescribeLogDirsResponse, versions 1 to 5."""
 
@@ -198,20 +126,8 @@ class DescribeLogDirsResponse(ApiMessage):
         Field("results", "[]struct", (0, OPEN), struct=DescribeLogDirsResult),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        results: list[DescribeLogDirsResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.results = [] if results is FRESH else results
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterReplicaLogDirTopic(Struct):
     """The struct AlterReplicaLogDirTopic."""
 
@@ -224,18 +140,8 @@ class AlterReplicaLogDirTopic(Struct):
         Field("partitions", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterReplicaLogDir(Struct):
     """The struct AlterReplicaLogDir."""
 
@@ -248,18 +154,8 @@ class AlterReplicaLogDir(Struct):
         Field("topics", "[]struct", (0, OPEN), struct=AlterReplicaLogDirTopic),
     )
 
-    def __init__(
-        self,
-        path: str = "",
-        topics: list[AlterReplicaLogDirTopic] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.path = path
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterReplicaLogDirsRequest(ApiRequest[AlterReplicaLogDirsResponse]):
     """AlterReplicaLogDirsRequest, versions 1 to 2."""
 
@@ -274,16 +170,8 @@ class AlterReplicaLogDirsRequest(ApiRequest[AlterReplicaLogDirsResponse]):
         Field("dirs", "[]struct", (0, OPEN), struct=AlterReplicaLogDir),
     )
 
-    def __init__(
-        self,
-        dirs: list[AlterReplicaLogDir] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.dirs = [] if dirs is FRESH else dirs
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribableLogDirTopic(Struct):
     """The struct DescribableLogDirTopic."""
 
@@ -296,18 +184,8 @@ class DescribableLogDirTopic(Struct):
         Field("partitions", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        topic: str = "",
-        partitions: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic = topic
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeLogDirsRequest(ApiRequest[DescribeLogDirsResponse]):
     """DescribeLogDirsRequest, versions 1 to 5."""
 
@@ -321,11 +199,3 @@ class DescribeLogDirsRequest(ApiRequest[DescribeLogDirsResponse]):
     FIELDS: ClassVar[tuple[Field, ...]] = (
         Field("topics", "[]struct", (0, OPEN), struct=DescribableLogDirTopic, nullable=(0, OPEN)),
     )
-
-    def __init__(
-        self,
-        topics: list[DescribableLogDirTopic] | None = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_core.protocol.schema import FRESH, OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class MetadataResponseBroker(Struct):
     """The struct MetadataResponseBroker."""
 
@@ -27,22 +27,8 @@ class MetadataResponseBroker(Struct):
         Field("rack", "string", (1, OPEN), nullable=(1, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        node_id: int = 0,
-        host: str = "",
-        port: int = 0,
-        rack: str | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.node_id = node_id
-        self.host = host
-        self.port = port
-        self.rack = rack
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class MetadataResponsePartition(Struct):
     """The struct MetadataResponsePartition."""
 
@@ -65,28 +51,8 @@ class MetadataResponsePartition(Struct):
         Field("offline_replicas", "[]int32", (5, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        partition_index: int = 0,
-        leader_id: int = 0,
-        leader_epoch: int = -1,
-        replica_nodes: list[int] = FRESH,
-        isr_nodes: list[int] = FRESH,
-        offline_replicas: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.partition_index = partition_index
-        self.leader_id = leader_id
-        self.leader_epoch = leader_epoch
-        self.replica_nodes = [] if replica_nodes is FRESH else replica_nodes
-        self.isr_nodes = [] if isr_nodes is FRESH else isr_nodes
-        self.offline_replicas = [] if offline_replicas is FRESH else offline_replicas
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class MetadataResponseTopic(Struct):
     """The struct MetadataResponseTopic."""
 
@@ -107,26 +73,8 @@ class MetadataResponseTopic(Struct):
         Field("topic_authorized_operations", "int32", (8, OPEN)),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        name: str | None = "",
-        topic_id: UUID = ZERO_UUID,
-        is_internal: bool = False,
-        partitions: list[MetadataResponsePartition] = FRESH,
-        topic_authorized_operations: int = -2147483648,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.name = name
-        self.topic_id = topic_id
-        self.is_internal = is_internal
-        self.partitions = [] if partitions is FRESH else partitions
-        self.topic_authorized_operations = topic_authorized_operations
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class MetadataResponse(ApiMessage):
     """MetadataResponse, versions 0 to 13."""
 
@@ -152,28 +100,8 @@ class MetadataResponse(ApiMessage):
         Field("error_code", "int16", (13, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        brokers: list[MetadataResponseBroker] = FRESH,
-        cluster_id: str | None = None,
-        controller_id: int = -1,
-        topics: list[MetadataResponseTopic] = FRESH,
-        cluster_authorized_operations: int = -2147483648,
-        error_code: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.brokers = [] if brokers is FRESH else brokers
-        self.cluster_id = cluster_id
-        self.controller_id = controller_id
-        self.topics = [] if topics is FRESH else topics
-        self.cluster_authorized_operations = cluster_authorized_operations
-        self.error_code = error_code
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class MetadataRequestTopic(Struct):
     """The struct MetadataRequestTopic."""
 
@@ -186,18 +114,8 @@ class MetadataRequestTopic(Struct):
         Field("name", "string", (0, OPEN), nullable=(10, OPEN)),
     )
 
-    def __init__(
-        self,
-        topic_id: UUID = ZERO_UUID,
-        name: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_id = topic_id
-        self.name = name
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class MetadataRequest(ApiRequest[MetadataResponse]):
     """MetadataRequest, versions 0 to 13."""
 
@@ -217,17 +135,3 @@ class MetadataRequest(ApiRequest[MetadataResponse]):
         Field("include_cluster_authorized_operations", "bool", (8, 10)),
         Field("include_topic_authorized_operations", "bool", (8, OPEN)),
     )
-
-    def __init__(
-        self,
-        topics: list[MetadataRequestTopic] | None = FRESH,
-        allow_auto_topic_creation: bool = True,
-        include_cluster_authorized_operations: bool = False,
-        include_topic_authorized_operations: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topics = [] if topics is FRESH else topics
-        self.allow_auto_topic_creation = allow_auto_topic_creation
-        self.include_cluster_authorized_operations = include_cluster_authorized_operations
-        self.include_topic_authorized_operations = include_topic_authorized_operations
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_core.protocol.schema import FRESH, OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetCommitResponsePartition(Struct):
     """The struct OffsetCommitResponsePartition."""
 
@@ -23,18 +23,8 @@ class OffsetCommitResponsePartition(Struct):
         Field("error_code", "int16", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        error_code: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetCommitResponseTopic(Struct):
     """The struct OffsetCommitResponseTopic."""
 
@@ -49,20 +39,8 @@ class OffsetCommitResponseTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=OffsetCommitResponsePartition),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        topic_id: UUID = ZERO_UUID,
-        partitions: list[OffsetCommitResponsePartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetCommitResponse(ApiMessage):
     """OffsetCommitResponse, versions 2 to 10."""
 
@@ -78,18 +56,8 @@ class OffsetCommitResponse(ApiMessage):
         Field("topics", "[]struct", (0, OPEN), struct=OffsetCommitResponseTopic),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        topics: list[OffsetCommitResponseTopic] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetCommitRequestPartition(Struct):
     """The struct OffsetCommitRequestPartition."""
 
@@ -106,22 +74,8 @@ class OffsetCommitRequestPartition(Struct):
         Field("committed_metadata", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        committed_offset: int = 0,
-        committed_leader_epoch: int = -1,
-        committed_metadata: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.committed_offset = committed_offset
-        self.committed_leader_epoch = committed_leader_epoch
-        self.committed_metadata = committed_metadata
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetCommitRequestTopic(Struct):
     """The struct OffsetCommitRequestTopic."""
 
@@ -136,20 +90,8 @@ class OffsetCommitRequestTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=OffsetCommitRequestPartition),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        topic_id: UUID = ZERO_UUID,
-        partitions: list[OffsetCommitRequestPartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetCommitRequest(ApiRequest[OffsetCommitResponse]):
     """OffsetCommitRequest, versions 2 to 10."""
 
@@ -173,21 +115,3 @@ class OffsetCommitRequest(ApiRequest[OffsetCommitResponse]):
         Field("retention_time_ms", "int64", (2, 4), ignorable=True),
         Field("topics", "[]struct", (0, OPEN), struct=OffsetCommitRequestTopic),
     )
-
-    def __init__(
-        self,
-        group_id: str = "",
-        generation_id_or_member_epoch: int = -1,
-        member_id: str = "",
-        group_instance_id: str | None = None,
-        retention_time_ms: int = -1,
-        topics: list[OffsetCommitRequestTopic] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.generation_id_or_member_epoch = generation_id_or_member_epoch
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self.retention_time_ms = retention_time_ms
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

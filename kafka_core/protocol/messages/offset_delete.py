@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetDeleteResponsePartition(Struct):
     """The struct OffsetDeleteResponsePartition."""
 
@@ -22,18 +22,8 @@ class OffsetDeleteResponsePartition(Struct):
         Field("error_code", "int16", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        error_code: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetDeleteResponseTopic(Struct):
     """The struct OffsetDeleteResponseTopic."""
 
@@ -46,18 +36,8 @@ class OffsetDeleteResponseTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=OffsetDeleteResponsePartition),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: list[OffsetDeleteResponsePartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetDeleteResponse(ApiMessage):
     """OffsetDeleteResponse, version 0."""
 
@@ -75,20 +55,8 @@ class OffsetDeleteResponse(ApiMessage):
         Field("topics", "[]struct", (0, OPEN), struct=OffsetDeleteResponseTopic),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        throttle_time_ms: int = 0,
-        topics: list[OffsetDeleteResponseTopic] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetDeleteRequestPartition(Struct):
     """The struct OffsetDeleteRequestPartition."""
 
@@ -99,16 +67,8 @@ class OffsetDeleteRequestPartition(Struct):
         Field("partition_index", "int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetDeleteRequestTopic(Struct):
     """The struct OffsetDeleteRequestTopic."""
 
@@ -121,18 +81,8 @@ class OffsetDeleteRequestTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=OffsetDeleteRequestPartition),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: list[OffsetDeleteRequestPartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetDeleteRequest(ApiRequest[OffsetDeleteResponse]):
     """OffsetDeleteRequest, version 0."""
 
@@ -148,13 +98,3 @@ class OffsetDeleteRequest(ApiRequest[OffsetDeleteResponse]):
         Field("group_id", "string", (0, OPEN)),
         Field("topics", "[]struct", (0, OPEN), struct=OffsetDeleteRequestTopic),
     )
-
-    def __init__(
-        self,
-        group_id: str = "",
-        topics: list[OffsetDeleteRequestTopic] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

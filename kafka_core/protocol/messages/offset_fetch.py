@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_core.protocol.schema import FRESH, OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetFetchResponsePartition(Struct):
     """The struct OffsetFetchResponsePartition."""
 
@@ -29,24 +29,8 @@ class OffsetFetchResponsePartition(Struct):
         Field("error_code", "int16", (0, 7)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        committed_offset: int = 0,
-        committed_leader_epoch: int = -1,
-        metadata: str | None = "",
-        error_code: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.committed_offset = committed_offset
-        self.committed_leader_epoch = committed_leader_epoch
-        self.metadata = metadata
-        self.error_code = error_code
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetFetchResponseTopic(Struct):
     """The struct OffsetFetchResponseTopic."""
 
@@ -59,18 +43,8 @@ class OffsetFetchResponseTopic(Struct):
         Field("partitions", "[]struct", (0, 7), struct=OffsetFetchResponsePartition),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: list[OffsetFetchResponsePartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetFetchResponsePartitions(Struct):
     """The struct OffsetFetchResponsePartitions."""
 
@@ -89,24 +63,8 @@ class OffsetFetchResponsePartitions(Struct):
         Field("error_code", "int16", (8, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        committed_offset: int = 0,
-        committed_leader_epoch: int = -1,
-        metadata: str | None = "",
-        error_code: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.committed_offset = committed_offset
-        self.committed_leader_epoch = committed_leader_epoch
-        self.metadata = metadata
-        self.error_code = error_code
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetFetchResponseTopics(Struct):
     """The struct OffsetFetchResponseTopics."""
 
@@ -121,20 +79,8 @@ class OffsetFetchResponseTopics(Struct):
         Field("partitions", "[]struct", (8, OPEN), struct=OffsetFetchResponsePartitions),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        topic_id: UUID = ZERO_UUID,
-        partitions: list[OffsetFetchResponsePartitions] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetFetchResponseGroup(Struct):
     """The struct OffsetFetchResponseGroup."""
 
@@ -149,20 +95,8 @@ class OffsetFetchResponseGroup(Struct):
         Field("error_code", "int16", (8, OPEN)),
     )
 
-    def __init__(
-        self,
-        group_id: str = "",
-        topics: list[OffsetFetchResponseTopics] = FRESH,
-        error_code: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.topics = [] if topics is FRESH else topics
-        self.error_code = error_code
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetFetchResponse(ApiMessage):
     """OffsetFetchResponse, versions 1 to 10."""
 
@@ -182,22 +116,8 @@ class OffsetFetchResponse(ApiMessage):
         Field("groups", "[]struct", (8, OPEN), struct=OffsetFetchResponseGroup),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        topics: list[OffsetFetchResponseTopic] = FRESH,
-        error_code: int = 0,
-        groups: list[OffsetFetchResponseGroup] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is FRESH else topics
-        self.error_code = error_code
-        self.groups = [] if groups is FRESH else groups
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetFetchRequestTopic(Struct):
     """The struct OffsetFetchRequestTopic."""
 
@@ -210,18 +130,8 @@ class OffsetFetchRequestTopic(Struct):
         Field("partition_indexes", "[]int32", (0, 7)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partition_indexes: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partition_indexes = [] if partition_indexes is FRESH else partition_indexes
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetFetchRequestTopics(Struct):
     """The struct OffsetFetchRequestTopics."""
 
@@ -236,20 +146,8 @@ class OffsetFetchRequestTopics(Struct):
         Field("partition_indexes", "[]int32", (8, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        topic_id: UUID = ZERO_UUID,
-        partition_indexes: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.topic_id = topic_id
-        self.partition_indexes = [] if partition_indexes is FRESH else partition_indexes
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetFetchRequestGroup(Struct):
     """The struct OffsetFetchRequestGroup."""
 
@@ -266,22 +164,8 @@ class OffsetFetchRequestGroup(Struct):
         Field("topics", "[]struct", (8, OPEN), struct=OffsetFetchRequestTopics, nullable=(8, OPEN)),
     )
 
-    def __init__(
-        self,
-        group_id: str = "",
-        member_id: str | None = None,
-        member_epoch: int = -1,
-        topics: list[OffsetFetchRequestTopics] | None = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.member_id = member_id
-        self.member_epoch = member_epoch
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetFetchRequest(ApiRequest[OffsetFetchResponse]):
     """OffsetFetchRequest, versions 1 to 10."""
 
@@ -301,17 +185,3 @@ class OffsetFetchRequest(ApiRequest[OffsetFetchResponse]):
         Field("groups", "[]struct", (8, OPEN), struct=OffsetFetchRequestGroup),
         Field("require_stable", "bool", (7, OPEN)),
     )
-
-    def __init__(
-        self,
-        group_id: str = "",
-        topics: list[OffsetFetchRequestTopic] | None = FRESH,
-        groups: list[OffsetFetchRequestGroup] = FRESH,
-        require_stable: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.topics = [] if topics is FRESH else topics
-        self.groups = [] if groups is FRESH else groups
-        self.require_stable = require_stable
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

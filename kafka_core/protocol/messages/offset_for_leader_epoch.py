@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class EpochEndOffset(Struct):
     """The struct EpochEndOffset."""
 
@@ -26,22 +26,8 @@ class EpochEndOffset(Struct):
         Field("end_offset", "int64", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        partition: int = 0,
-        leader_epoch: int = -1,
-        end_offset: int = -1,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.partition = partition
-        self.leader_epoch = leader_epoch
-        self.end_offset = end_offset
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetForLeaderTopicResult(Struct):
     """The struct OffsetForLeaderTopicResult."""
 
@@ -54,18 +40,8 @@ class OffsetForLeaderTopicResult(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=EpochEndOffset),
     )
 
-    def __init__(
-        self,
-        topic: str = "",
-        partitions: list[EpochEndOffset] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic = topic
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetForLeaderEpochResponse(ApiMessage):
     """OffsetForLeaderEpochResponse, versions 2 to 4."""
 
@@ -81,18 +57,8 @@ class OffsetForLeaderEpochResponse(ApiMessage):
         Field("topics", "[]struct", (0, OPEN), struct=OffsetForLeaderTopicResult),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        topics: list[OffsetForLeaderTopicResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetForLeaderPartition(Struct):
     """The struct OffsetForLeaderPartition."""
 
@@ -107,20 +73,8 @@ class OffsetForLeaderPartition(Struct):
         Field("leader_epoch", "int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition: int = 0,
-        current_leader_epoch: int = -1,
-        leader_epoch: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition = partition
-        self.current_leader_epoch = current_leader_epoch
-        self.leader_epoch = leader_epoch
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetForLeaderTopic(Struct):
     """The struct OffsetForLeaderTopic."""
 
@@ -133,18 +87,8 @@ class OffsetForLeaderTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=OffsetForLeaderPartition),
     )
 
-    def __init__(
-        self,
-        topic: str = "",
-        partitions: list[OffsetForLeaderPartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic = topic
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OffsetForLeaderEpochRequest(ApiRequest[OffsetForLeaderEpochResponse]):
     """OffsetForLeaderEpochRequest, versions 2 to 4."""
 
@@ -160,13 +104,3 @@ class OffsetForLeaderEpochRequest(ApiRequest[OffsetForLeaderEpochResponse]):
         Field("replica_id", "int32", (3, OPEN), ignorable=True),
         Field("topics", "[]struct", (0, OPEN), struct=OffsetForLeaderTopic),
     )
-
-    def __init__(
-        self,
-        replica_id: int = -2,
-        topics: list[OffsetForLeaderTopic] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.replica_id = replica_id
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

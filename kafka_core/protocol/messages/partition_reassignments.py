@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ReassignablePartitionResponse(Struct):
     """The struct ReassignablePartitionResponse."""
 
@@ -24,20 +24,8 @@ class ReassignablePartitionResponse(Struct):
         Field("error_message", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.error_message = error_message
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ReassignableTopicResponse(Struct):
     """The struct ReassignableTopicResponse."""
 
@@ -50,18 +38,8 @@ class ReassignableTopicResponse(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=ReassignablePartitionResponse),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: list[ReassignablePartitionResponse] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterPartitionReassignmentsResponse(ApiMessage):
     """AlterPartitionReassignmentsResponse, versions 0 to 1."""
 
@@ -83,24 +61,8 @@ class AlterPartitionReassignmentsResponse(ApiMessage):
         Field("responses", "[]struct", (0, OPEN), struct=ReassignableTopicResponse),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        allow_replication_factor_change: bool = True,
-        error_code: int = 0,
-        error_message: str | None = "",
-        responses: list[ReassignableTopicResponse] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.allow_replication_factor_change = allow_replication_factor_change
-        self.error_code = error_code
-        self.error_message = error_message
-        self.responses = [] if responses is FRESH else responses
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OngoingPartitionReassignment(Struct):
     """The struct OngoingPartitionReassignment."""
 
@@ -117,22 +79,8 @@ class OngoingPartitionReassignment(Struct):
         Field("removing_replicas", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        replicas: list[int] = FRESH,
-        adding_replicas: list[int] = FRESH,
-        removing_replicas: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.replicas = [] if replicas is FRESH else replicas
-        self.adding_replicas = [] if adding_replicas is FRESH else adding_replicas
-        self.removing_replicas = [] if removing_replicas is FRESH else removing_replicas
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class OngoingTopicReassignment(Struct):
     """The struct OngoingTopicReassignment."""
 
@@ -145,18 +93,8 @@ class OngoingTopicReassignment(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=OngoingPartitionReassignment),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: list[OngoingPartitionReassignment] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ListPartitionReassignmentsResponse(ApiMessage):
     """ListPartitionReassignmentsResponse, version 0."""
 
@@ -176,22 +114,8 @@ class ListPartitionReassignmentsResponse(ApiMessage):
         Field("topics", "[]struct", (0, OPEN), struct=OngoingTopicReassignment),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        topics: list[OngoingTopicReassignment] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ReassignablePartition(Struct):
     """The struct ReassignablePartition."""
 
@@ -204,18 +128,8 @@ class ReassignablePartition(Struct):
         Field("replicas", "[]int32", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        replicas: list[int] | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.replicas = replicas
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ReassignableTopic(Struct):
     """The struct ReassignableTopic."""
 
@@ -228,18 +142,8 @@ class ReassignableTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=ReassignablePartition),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: list[ReassignablePartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterPartitionReassignmentsRequest(ApiRequest[AlterPartitionReassignmentsResponse]):
     """AlterPartitionReassignmentsRequest, versions 0 to 1."""
 
@@ -258,20 +162,8 @@ class AlterPartitionReassignmentsRequest(ApiRequest[AlterPartitionReassignmentsR
         Field("topics", "[]struct", (0, OPEN), struct=ReassignableTopic),
     )
 
-    def __init__(
-        self,
-        timeout_ms: int = 60000,
-        allow_replication_factor_change: bool = True,
-        topics: list[ReassignableTopic] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.timeout_ms = timeout_ms
-        self.allow_replication_factor_change = allow_replication_factor_change
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ListPartitionReassignmentsTopics(Struct):
     """The struct ListPartitionReassignmentsTopics."""
 
@@ -284,18 +176,8 @@ class ListPartitionReassignmentsTopics(Struct):
         Field("partition_indexes", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partition_indexes: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partition_indexes = [] if partition_indexes is FRESH else partition_indexes
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ListPartitionReassignmentsRequest(ApiRequest[ListPartitionReassignmentsResponse]):
     """ListPartitionReassignmentsRequest, version 0."""
 
@@ -311,13 +193,3 @@ class ListPartitionReassignmentsRequest(ApiRequest[ListPartitionReassignmentsRes
         Field("timeout_ms", "int32", (0, OPEN)),
         Field("topics", "[]struct", (0, OPEN), struct=ListPartitionReassignmentsTopics, nullable=(0, OPEN)),
     )
-
-    def __init__(
-        self,
-        timeout_ms: int = 60000,
-        topics: list[ListPartitionReassignmentsTopics] | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.timeout_ms = timeout_ms
-        self.topics = topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

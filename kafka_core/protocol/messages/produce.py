@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_core.protocol.schema import FRESH, OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Records, Struct
+from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Records, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class BatchIndexAndErrorMessage(Struct):
     """The struct BatchIndexAndErrorMessage."""
 
@@ -23,18 +23,8 @@ class BatchIndexAndErrorMessage(Struct):
         Field("batch_index_error_message", "string", (8, OPEN), nullable=(8, OPEN)),
     )
 
-    def __init__(
-        self,
-        batch_index: int = 0,
-        batch_index_error_message: str | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.batch_index = batch_index
-        self.batch_index_error_message = batch_index_error_message
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class LeaderIdAndEpoch(Struct):
     """The struct LeaderIdAndEpoch."""
 
@@ -47,18 +37,8 @@ class LeaderIdAndEpoch(Struct):
         Field("leader_epoch", "int32", (10, OPEN)),
     )
 
-    def __init__(
-        self,
-        leader_id: int = -1,
-        leader_epoch: int = -1,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.leader_id = leader_id
-        self.leader_epoch = leader_epoch
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class PartitionProduceResponse(Struct):
     """The struct PartitionProduceResponse."""
 
@@ -83,30 +63,8 @@ class PartitionProduceResponse(Struct):
         Field("current_leader", "struct", (10, OPEN), struct=LeaderIdAndEpoch, tag=0),
     )
 
-    def __init__(
-        self,
-        index: int = 0,
-        error_code: int = 0,
-        base_offset: int = 0,
-        log_append_time_ms: int = -1,
-        log_start_offset: int = -1,
-        record_errors: list[BatchIndexAndErrorMessage] = FRESH,
-        error_message: str | None = None,
-        current_leader: LeaderIdAndEpoch = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.index = index
-        self.error_code = error_code
-        self.base_offset = base_offset
-        self.log_append_time_ms = log_append_time_ms
-        self.log_start_offset = log_start_offset
-        self.record_errors = [] if record_errors is FRESH else record_errors
-        self.error_message = error_message
-        self.current_leader = LeaderIdAndEpoch() if current_leader is FRESH else current_leader
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TopicProduceResponse(Struct):
     """The struct TopicProduceResponse."""
 
@@ -121,20 +79,8 @@ class TopicProduceResponse(Struct):
         Field("partition_responses", "[]struct", (0, OPEN), struct=PartitionProduceResponse),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        topic_id: UUID = ZERO_UUID,
-        partition_responses: list[PartitionProduceResponse] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.topic_id = topic_id
-        self.partition_responses = [] if partition_responses is FRESH else partition_responses
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class NodeEndpoint(Struct):
     """The struct NodeEndpoint."""
 
@@ -151,22 +97,8 @@ class NodeEndpoint(Struct):
         Field("rack", "string", (10, OPEN), nullable=(10, OPEN)),
     )
 
-    def __init__(
-        self,
-        node_id: int = 0,
-        host: str = "",
-        port: int = 0,
-        rack: str | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.node_id = node_id
-        self.host = host
-        self.port = port
-        self.rack = rack
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ProduceResponse(ApiMessage):
     """ProduceResponse, versions 3 to 13."""
 
@@ -184,20 +116,8 @@ class ProduceResponse(ApiMessage):
         Field("node_endpoints", "[]struct", (10, OPEN), struct=NodeEndpoint, tag=0),
     )
 
-    def __init__(
-        self,
-        responses: list[TopicProduceResponse] = FRESH,
-        throttle_time_ms: int = 0,
-        node_endpoints: list[NodeEndpoint] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.responses = [] if responses is FRESH else responses
-        self.throttle_time_ms = throttle_time_ms
-        self.node_endpoints = [] if node_endpoints is FRESH else node_endpoints
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class PartitionProduceData(Struct):
     """The struct PartitionProduceData."""
 
@@ -210,18 +130,8 @@ class PartitionProduceData(Struct):
         Field("records", "records", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        index: int = 0,
-        records: Records = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.index = index
-        self.records = records
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TopicProduceData(Struct):
     """The struct TopicProduceData."""
 
@@ -236,20 +146,8 @@ class TopicProduceData(Struct):
         Field("partition_data", "[]struct", (0, OPEN), struct=PartitionProduceData),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        topic_id: UUID = ZERO_UUID,
-        partition_data: list[PartitionProduceData] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.topic_id = topic_id
-        self.partition_data = [] if partition_data is FRESH else partition_data
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ProduceRequest(ApiRequest[ProduceResponse]):
     """ProduceRequest, versions 3 to 13."""
 
@@ -269,17 +167,3 @@ class ProduceRequest(ApiRequest[ProduceResponse]):
         Field("timeout_ms", "int32", (0, OPEN)),
         Field("topic_data", "[]struct", (0, OPEN), struct=TopicProduceData),
     )
-
-    def __init__(
-        self,
-        transactional_id: str | None = None,
-        acks: int = 0,
-        timeout_ms: int = 0,
-        topic_data: list[TopicProduceData] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.transactional_id = transactional_id
-        self.acks = acks
-        self.timeout_ms = timeout_ms
-        self.topic_data = [] if topic_data is FRESH else topic_data
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_core.protocol.schema import FRESH, OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AddRaftVoterResponse(ApiMessage):
     """AddRaftVoterResponse, versions 0 to 1."""
 
@@ -28,20 +28,8 @@ class AddRaftVoterResponse(ApiMessage):
         Field("error_message", "string", (0, OPEN), nullable=(0, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class RemoveRaftVoterResponse(ApiMessage):
     """RemoveRaftVoterResponse, version 0."""
 
@@ -59,20 +47,8 @@ class RemoveRaftVoterResponse(ApiMessage):
         Field("error_message", "string", (0, OPEN), nullable=(0, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Listener(Struct):
     """The struct Listener."""
 
@@ -87,20 +63,8 @@ class Listener(Struct):
         Field("port", "uint16", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        host: str = "",
-        port: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.host = host
-        self.port = port
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AddRaftVoterRequest(ApiRequest[AddRaftVoterResponse]):
     """AddRaftVoterRequest, versions 0 to 1."""
 
@@ -125,26 +89,8 @@ class AddRaftVoterRequest(ApiRequest[AddRaftVoterResponse]):
         Field("ack_when_committed", "bool", (1, OPEN)),
     )
 
-    def __init__(
-        self,
-        cluster_id: str | None = "",
-        timeout_ms: int = 0,
-        voter_id: int = 0,
-        voter_directory_id: UUID = ZERO_UUID,
-        listeners: list[Listener] = FRESH,
-        ack_when_committed: bool = True,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.cluster_id = cluster_id
-        self.timeout_ms = timeout_ms
-        self.voter_id = voter_id
-        self.voter_directory_id = voter_directory_id
-        self.listeners = [] if listeners is FRESH else listeners
-        self.ack_when_committed = ack_when_committed
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class RemoveRaftVoterRequest(ApiRequest[RemoveRaftVoterResponse]):
     """RemoveRaftVoterRequest, version 0."""
 
@@ -162,15 +108,3 @@ class RemoveRaftVoterRequest(ApiRequest[RemoveRaftVoterResponse]):
         Field("voter_id", "int32", (0, OPEN)),
         Field("voter_directory_id", "uuid", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        cluster_id: str | None = "",
-        voter_id: int = 0,
-        voter_directory_id: UUID = ZERO_UUID,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.cluster_id = cluster_id
-        self.voter_id = voter_id
-        self.voter_directory_id = voter_directory_id
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, Field
+from kafka_core.protocol.schema import OPEN, ApiMessage, Field
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class RequestHeader(ApiMessage):
     """RequestHeader, versions 1 to 2."""
 
@@ -28,17 +28,3 @@ class RequestHeader(ApiMessage):
         Field("correlation_id", "int32", (0, OPEN)),
         Field("client_id", "string", (1, OPEN), nullable=(1, OPEN), flexible=False),
     )
-
-    def __init__(
-        self,
-        request_api_key: int = 0,
-        request_api_version: int = 0,
-        correlation_id: int = 0,
-        client_id: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.request_api_key = request_api_key
-        self.request_api_version = request_api_version
-        self.correlation_id = correlation_id
-        self.client_id = client_id
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

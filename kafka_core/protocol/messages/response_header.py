@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, Field
+from kafka_core.protocol.schema import OPEN, ApiMessage, Field
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ResponseHeader(ApiMessage):
     """ResponseHeader, versions 0 to 1."""
 
@@ -22,11 +22,3 @@ class ResponseHeader(ApiMessage):
     FIELDS: ClassVar[tuple[Field, ...]] = (
         Field("correlation_id", "int32", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        correlation_id: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.correlation_id = correlation_id
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class SaslAuthenticateResponse(ApiMessage):
     """SaslAuthenticateResponse, versions 0 to 2."""
 
@@ -29,22 +29,8 @@ class SaslAuthenticateResponse(ApiMessage):
         Field("session_lifetime_ms", "int64", (1, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        error_message: str | None = "",
-        auth_bytes: bytes = b"",
-        session_lifetime_ms: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.error_message = error_message
-        self.auth_bytes = auth_bytes
-        self.session_lifetime_ms = session_lifetime_ms
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class SaslAuthenticateRequest(ApiRequest[SaslAuthenticateResponse]):
     """SaslAuthenticateRequest, versions 0 to 2."""
 
@@ -58,11 +44,3 @@ class SaslAuthenticateRequest(ApiRequest[SaslAuthenticateResponse]):
     FIELDS: ClassVar[tuple[Field, ...]] = (
         Field("auth_bytes", "bytes", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        auth_bytes: bytes = b"",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.auth_bytes = auth_bytes
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

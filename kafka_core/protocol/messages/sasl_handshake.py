@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class SaslHandshakeResponse(ApiMessage):
     """SaslHandshakeResponse, versions 0 to 1."""
 
@@ -25,18 +25,8 @@ class SaslHandshakeResponse(ApiMessage):
         Field("mechanisms", "[]string", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        mechanisms: list[str] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.mechanisms = [] if mechanisms is FRESH else mechanisms
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class SaslHandshakeRequest(ApiRequest[SaslHandshakeResponse]):
     """SaslHandshakeRequest, versions 0 to 1."""
 
@@ -50,11 +40,3 @@ class SaslHandshakeRequest(ApiRequest[SaslHandshakeResponse]):
     FIELDS: ClassVar[tuple[Field, ...]] = (
         Field("mechanism", "string", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        mechanism: str = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.mechanism = mechanism
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_core.protocol.schema import FRESH, OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class LeaderIdAndEpoch(Struct):
     """The struct LeaderIdAndEpoch."""
 
@@ -23,18 +23,8 @@ class LeaderIdAndEpoch(Struct):
         Field("leader_epoch", "int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        leader_id: int = 0,
-        leader_epoch: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.leader_id = leader_id
-        self.leader_epoch = leader_epoch
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class PartitionData(Struct):
     """The struct PartitionData."""
 
@@ -51,22 +41,8 @@ class PartitionData(Struct):
         Field("current_leader", "struct", (0, OPEN), struct=LeaderIdAndEpoch),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        current_leader: LeaderIdAndEpoch = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.error_message = error_message
-        self.current_leader = LeaderIdAndEpoch() if current_leader is FRESH else current_leader
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ShareAcknowledgeTopicResponse(Struct):
     """The struct ShareAcknowledgeTopicResponse."""
 
@@ -79,18 +55,8 @@ class ShareAcknowledgeTopicResponse(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=PartitionData),
     )
 
-    def __init__(
-        self,
-        topic_id: UUID = ZERO_UUID,
-        partitions: list[PartitionData] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class NodeEndpoint(Struct):
     """The struct NodeEndpoint."""
 
@@ -107,22 +73,8 @@ class NodeEndpoint(Struct):
         Field("rack", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        node_id: int = 0,
-        host: str = "",
-        port: int = 0,
-        rack: str | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.node_id = node_id
-        self.host = host
-        self.port = port
-        self.rack = rack
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ShareAcknowledgeResponse(ApiMessage):
     """ShareAcknowledgeResponse, versions 1 to 2."""
 
@@ -146,26 +98,8 @@ class ShareAcknowledgeResponse(ApiMessage):
         Field("node_endpoints", "[]struct", (0, OPEN), struct=NodeEndpoint),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        acquisition_lock_timeout_ms: int = 0,
-        responses: list[ShareAcknowledgeTopicResponse] = FRESH,
-        node_endpoints: list[NodeEndpoint] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.acquisition_lock_timeout_ms = acquisition_lock_timeout_ms
-        self.responses = [] if responses is FRESH else responses
-        self.node_endpoints = [] if node_endpoints is FRESH else node_endpoints
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AcknowledgementBatch(Struct):
     """The struct AcknowledgementBatch."""
 
@@ -180,20 +114,8 @@ class AcknowledgementBatch(Struct):
         Field("acknowledge_types", "[]int8", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        first_offset: int = 0,
-        last_offset: int = 0,
-        acknowledge_types: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.first_offset = first_offset
-        self.last_offset = last_offset
-        self.acknowledge_types = [] if acknowledge_types is FRESH else acknowledge_types
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AcknowledgePartition(Struct):
     """The struct AcknowledgePartition."""
 
@@ -206,18 +128,8 @@ class AcknowledgePartition(Struct):
         Field("acknowledgement_batches", "[]struct", (0, OPEN), struct=AcknowledgementBatch),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        acknowledgement_batches: list[AcknowledgementBatch] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.acknowledgement_batches = [] if acknowledgement_batches is FRESH else acknowledgement_batches
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AcknowledgeTopic(Struct):
     """The struct AcknowledgeTopic."""
 
@@ -230,18 +142,8 @@ class AcknowledgeTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=AcknowledgePartition),
     )
 
-    def __init__(
-        self,
-        topic_id: UUID = ZERO_UUID,
-        partitions: list[AcknowledgePartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ShareAcknowledgeRequest(ApiRequest[ShareAcknowledgeResponse]):
     """ShareAcknowledgeRequest, versions 1 to 2."""
 
@@ -263,19 +165,3 @@ class ShareAcknowledgeRequest(ApiRequest[ShareAcknowledgeResponse]):
         Field("is_renew_ack", "bool", (2, OPEN)),
         Field("topics", "[]struct", (0, OPEN), struct=AcknowledgeTopic),
     )
-
-    def __init__(
-        self,
-        group_id: str | None = None,
-        member_id: str | None = "",
-        share_session_epoch: int = 0,
-        is_renew_ack: bool = False,
-        topics: list[AcknowledgeTopic] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.member_id = member_id
-        self.share_session_epoch = share_session_epoch
-        self.is_renew_ack = is_renew_ack
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

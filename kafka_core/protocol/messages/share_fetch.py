@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_core.protocol.schema import FRESH, OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Records, Struct
+from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Records, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class LeaderIdAndEpoch(Struct):
     """The struct LeaderIdAndEpoch."""
 
@@ -23,18 +23,8 @@ class LeaderIdAndEpoch(Struct):
         Field("leader_epoch", "int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        leader_id: int = 0,
-        leader_epoch: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.leader_id = leader_id
-        self.leader_epoch = leader_epoch
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AcquiredRecords(Struct):
     """The struct AcquiredRecords."""
 
@@ -49,20 +39,8 @@ class AcquiredRecords(Struct):
         Field("delivery_count", "int16", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        first_offset: int = 0,
-        last_offset: int = 0,
-        delivery_count: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.first_offset = first_offset
-        self.last_offset = last_offset
-        self.delivery_count = delivery_count
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class PartitionData(Struct):
     """The struct PartitionData."""
 
@@ -87,30 +65,8 @@ class PartitionData(Struct):
         Field("acquired_records", "[]struct", (0, OPEN), struct=AcquiredRecords),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        acknowledge_error_code: int = 0,
-        acknowledge_error_message: str | None = None,
-        current_leader: LeaderIdAndEpoch = FRESH,
-        records: Records = None,
-        acquired_records: list[AcquiredRecords] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.error_message = error_message
-        self.acknowledge_error_code = acknowledge_error_code
-        self.acknowledge_error_message = acknowledge_error_message
-        self.current_leader = LeaderIdAndEpoch() if current_leader is FRESH else current_leader
-        self.records = records
-        self.acquired_records = [] if acquired_records is FRESH else acquired_records
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ShareFetchableTopicResponse(Struct):
     """The struct ShareFetchableTopicResponse."""
 
@@ -123,18 +79,8 @@ class ShareFetchableTopicResponse(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=PartitionData),
     )
 
-    def __init__(
-        self,
-        topic_id: UUID = ZERO_UUID,
-        partitions: list[PartitionData] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class NodeEndpoint(Struct):
     """The struct NodeEndpoint."""
 
@@ -151,22 +97,8 @@ class NodeEndpoint(Struct):
         Field("rack", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        node_id: int = 0,
-        host: str = "",
-        port: int = 0,
-        rack: str | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.node_id = node_id
-        self.host = host
-        self.port = port
-        self.rack = rack
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ShareFetchResponse(ApiMessage):
     """ShareFetchResponse, versions 1 to 2."""
 
@@ -190,26 +122,8 @@ class ShareFetchResponse(ApiMessage):
         Field("node_endpoints", "[]struct", (0, OPEN), struct=NodeEndpoint),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        acquisition_lock_timeout_ms: int = 0,
-        responses: list[ShareFetchableTopicResponse] = FRESH,
-        node_endpoints: list[NodeEndpoint] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.acquisition_lock_timeout_ms = acquisition_lock_timeout_ms
-        self.responses = [] if responses is FRESH else responses
-        self.node_endpoints = [] if node_endpoints is FRESH else node_endpoints
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AcknowledgementBatch(Struct):
     """The struct AcknowledgementBatch."""
 
@@ -224,20 +138,8 @@ class AcknowledgementBatch(Struct):
         Field("acknowledge_types", "[]int8", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        first_offset: int = 0,
-        last_offset: int = 0,
-        acknowledge_types: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.first_offset = first_offset
-        self.last_offset = last_offset
-        self.acknowledge_types = [] if acknowledge_types is FRESH else acknowledge_types
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class FetchPartition(Struct):
     """The struct FetchPartition."""
 
@@ -252,20 +154,8 @@ class FetchPartition(Struct):
         Field("acknowledgement_batches", "[]struct", (0, OPEN), struct=AcknowledgementBatch),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        partition_max_bytes: int = 0,
-        acknowledgement_batches: list[AcknowledgementBatch] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.partition_max_bytes = partition_max_bytes
-        self.acknowledgement_batches = [] if acknowledgement_batches is FRESH else acknowledgement_batches
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class FetchTopic(Struct):
     """The struct FetchTopic."""
 
@@ -278,18 +168,8 @@ class FetchTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=FetchPartition),
     )
 
-    def __init__(
-        self,
-        topic_id: UUID = ZERO_UUID,
-        partitions: list[FetchPartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ForgottenTopic(Struct):
     """The struct ForgottenTopic."""
 
@@ -302,18 +182,8 @@ class ForgottenTopic(Struct):
         Field("partitions", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        topic_id: UUID = ZERO_UUID,
-        partitions: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ShareFetchRequest(ApiRequest[ShareFetchResponse]):
     """ShareFetchRequest, versions 1 to 2."""
 
@@ -349,33 +219,3 @@ class ShareFetchRequest(ApiRequest[ShareFetchResponse]):
         Field("topics", "[]struct", (0, OPEN), struct=FetchTopic),
         Field("forgotten_topics_data", "[]struct", (0, OPEN), struct=ForgottenTopic),
     )
-
-    def __init__(
-        self,
-        group_id: str | None = None,
-        member_id: str | None = "",
-        share_session_epoch: int = 0,
-        max_wait_ms: int = 0,
-        min_bytes: int = 0,
-        max_bytes: int = 2147483647,
-        max_records: int = 0,
-        batch_size: int = 0,
-        share_acquire_mode: int = 0,
-        is_renew_ack: bool = False,
-        topics: list[FetchTopic] = FRESH,
-        forgotten_topics_data: list[ForgottenTopic] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.member_id = member_id
-        self.share_session_epoch = share_session_epoch
-        self.max_wait_ms = max_wait_ms
-        self.min_bytes = min_bytes
-        self.max_bytes = max_bytes
-        self.max_records = max_records
-        self.batch_size = batch_size
-        self.share_acquire_mode = share_acquire_mode
-        self.is_renew_ack = is_renew_ack
-        self.topics = [] if topics is FRESH else topics
-        self.forgotten_topics_data = [] if forgotten_topics_data is FRESH else forgotten_topics_data
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

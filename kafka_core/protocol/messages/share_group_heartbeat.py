@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_core.protocol.schema import FRESH, OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TopicPartitions(Struct):
     """The struct TopicPartitions."""
 
@@ -23,18 +23,8 @@ class TopicPartitions(Struct):
         Field("partitions", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        topic_id: UUID = ZERO_UUID,
-        partitions: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Assignment(Struct):
     """The struct Assignment."""
 
@@ -45,16 +35,8 @@ class Assignment(Struct):
         Field("topic_partitions", "[]struct", (0, OPEN), struct=TopicPartitions),
     )
 
-    def __init__(
-        self,
-        topic_partitions: list[TopicPartitions] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_partitions = [] if topic_partitions is FRESH else topic_partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ShareGroupHeartbeatResponse(ApiMessage):
     """ShareGroupHeartbeatResponse, version 1."""
 
@@ -80,28 +62,8 @@ class ShareGroupHeartbeatResponse(ApiMessage):
         Field("assignment", "struct", (0, OPEN), struct=Assignment, nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        member_id: str | None = None,
-        member_epoch: int = 0,
-        heartbeat_interval_ms: int = 0,
-        assignment: Assignment | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.member_id = member_id
-        self.member_epoch = member_epoch
-        self.heartbeat_interval_ms = heartbeat_interval_ms
-        self.assignment = assignment
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ShareGroupHeartbeatRequest(ApiRequest[ShareGroupHeartbeatResponse]):
     """ShareGroupHeartbeatRequest, version 1."""
 
@@ -123,19 +85,3 @@ class ShareGroupHeartbeatRequest(ApiRequest[ShareGroupHeartbeatResponse]):
         Field("rack_id", "string", (0, OPEN), nullable=(0, OPEN)),
         Field("subscribed_topic_names", "[]string", (0, OPEN), nullable=(0, OPEN)),
     )
-
-    def __init__(
-        self,
-        group_id: str = "",
-        member_id: str = "",
-        member_epoch: int = 0,
-        rack_id: str | None = None,
-        subscribed_topic_names: list[str] | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.member_id = member_id
-        self.member_epoch = member_epoch
-        self.rack_id = rack_id
-        self.subscribed_topic_names = subscribed_topic_names
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_core.protocol.schema import FRESH, OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterShareGroupOffsetsResponsePartition(Struct):
     """The struct AlterShareGroupOffsetsResponsePartition."""
 
@@ -25,20 +25,8 @@ class AlterShareGroupOffsetsResponsePartition(Struct):
         Field("error_message", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.error_message = error_message
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterShareGroupOffsetsResponseTopic(Struct):
     """The struct AlterShareGroupOffsetsResponseTopic."""
 
@@ -53,20 +41,8 @@ class AlterShareGroupOffsetsResponseTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=AlterShareGroupOffsetsResponsePartition),
     )
 
-    def __init__(
-        self,
-        topic_name: str = "",
-        topic_id: UUID = ZERO_UUID,
-        partitions: list[AlterShareGroupOffsetsResponsePartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_name = topic_name
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterShareGroupOffsetsResponse(ApiMessage):
     """AlterShareGroupOffsetsResponse, version 0."""
 
@@ -86,22 +62,8 @@ class AlterShareGroupOffsetsResponse(ApiMessage):
         Field("responses", "[]struct", (0, OPEN), struct=AlterShareGroupOffsetsResponseTopic),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        responses: list[AlterShareGroupOffsetsResponseTopic] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.responses = [] if responses is FRESH else responses
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteShareGroupOffsetsResponseTopic(Struct):
     """The struct DeleteShareGroupOffsetsResponseTopic."""
 
@@ -118,22 +80,8 @@ class DeleteShareGroupOffsetsResponseTopic(Struct):
         Field("error_message", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        topic_name: str = "",
-        topic_id: UUID = ZERO_UUID,
-        error_code: int = 0,
-        error_message: str | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_name = topic_name
-        self.topic_id = topic_id
-        self.error_code = error_code
-        self.error_message = error_message
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteShareGroupOffsetsResponse(ApiMessage):
     """DeleteShareGroupOffsetsResponse, version 0."""
 
@@ -153,22 +101,8 @@ class DeleteShareGroupOffsetsResponse(ApiMessage):
         Field("responses", "[]struct", (0, OPEN), struct=DeleteShareGroupOffsetsResponseTopic),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        responses: list[DeleteShareGroupOffsetsResponseTopic] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.responses = [] if responses is FRESH else responses
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeShareGroupOffsetsResponsePartition(Struct):
     """The struct DescribeShareGroupOffsetsResponsePartition."""
 
@@ -189,26 +123,8 @@ class DescribeShareGroupOffsetsResponsePartition(Struct):
         Field("error_message", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        start_offset: int = 0,
-        leader_epoch: int = 0,
-        lag: int = -1,
-        error_code: int = 0,
-        error_message: str | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.start_offset = start_offset
-        self.leader_epoch = leader_epoch
-        self.lag = lag
-        self.error_code = error_code
-        self.error_message = error_message
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeShareGroupOffsetsResponseTopic(Struct):
     """The struct DescribeShareGroupOffsetsResponseTopic."""
 
@@ -223,20 +139,8 @@ class DescribeShareGroupOffsetsResponseTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=DescribeShareGroupOffsetsResponsePartition),
     )
 
-    def __init__(
-        self,
-        topic_name: str = "",
-        topic_id: UUID = ZERO_UUID,
-        partitions: list[DescribeShareGroupOffsetsResponsePartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_name = topic_name
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeShareGroupOffsetsResponseGroup(Struct):
     """The struct DescribeShareGroupOffsetsResponseGroup."""
 
@@ -253,22 +157,8 @@ class DescribeShareGroupOffsetsResponseGroup(Struct):
         Field("error_message", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        group_id: str = "",
-        topics: list[DescribeShareGroupOffsetsResponseTopic] = FRESH,
-        error_code: int = 0,
-        error_message: str | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.topics = [] if topics is FRESH else topics
-        self.error_code = error_code
-        self.error_message = error_message
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeShareGroupOffsetsResponse(ApiMessage):
     """DescribeShareGroupOffsetsResponse, versions 0 to 1."""
 
@@ -284,18 +174,8 @@ class DescribeShareGroupOffsetsResponse(ApiMessage):
         Field("groups", "[]struct", (0, OPEN), struct=DescribeShareGroupOffsetsResponseGroup),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        groups: list[DescribeShareGroupOffsetsResponseGroup] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.groups = [] if groups is FRESH else groups
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterShareGroupOffsetsRequestPartition(Struct):
     """The struct AlterShareGroupOffsetsRequestPartition."""
 
@@ -308,18 +188,8 @@ class AlterShareGroupOffsetsRequestPartition(Struct):
         Field("start_offset", "int64", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        start_offset: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.start_offset = start_offset
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterShareGroupOffsetsRequestTopic(Struct):
     """The struct AlterShareGroupOffsetsRequestTopic."""
 
@@ -332,18 +202,8 @@ class AlterShareGroupOffsetsRequestTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=AlterShareGroupOffsetsRequestPartition),
     )
 
-    def __init__(
-        self,
-        topic_name: str = "",
-        partitions: list[AlterShareGroupOffsetsRequestPartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_name = topic_name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterShareGroupOffsetsRequest(ApiRequest[AlterShareGroupOffsetsResponse]):
     """AlterShareGroupOffsetsRequest, version 0."""
 
@@ -360,18 +220,8 @@ class AlterShareGroupOffsetsRequest(ApiRequest[AlterShareGroupOffsetsResponse]):
         Field("topics", "[]struct", (0, OPEN), struct=AlterShareGroupOffsetsRequestTopic),
     )
 
-    def __init__(
-        self,
-        group_id: str = "",
-        topics: list[AlterShareGroupOffsetsRequestTopic] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteShareGroupOffsetsRequestTopic(Struct):
     """The struct DeleteShareGroupOffsetsRequestTopic."""
 
@@ -382,16 +232,8 @@ class DeleteShareGroupOffsetsRequestTopic(Struct):
         Field("topic_name", "string", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        topic_name: str = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_name = topic_name
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DeleteShareGroupOffsetsRequest(ApiRequest[DeleteShareGroupOffsetsResponse]):
     """DeleteShareGroupOffsetsRequest, version 0."""
 
@@ -408,18 +250,8 @@ class DeleteShareGroupOffsetsRequest(ApiRequest[DeleteShareGroupOffsetsResponse]
         Field("topics", "[]struct", (0, OPEN), struct=DeleteShareGroupOffsetsRequestTopic),
     )
 
-    def __init__(
-        self,
-        group_id: str = "",
-        topics: list[DeleteShareGroupOffsetsRequestTopic] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeShareGroupOffsetsRequestTopic(Struct):
     """The struct DescribeShareGroupOffsetsRequestTopic."""
 
@@ -432,18 +264,8 @@ class DescribeShareGroupOffsetsRequestTopic(Struct):
         Field("partitions", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        topic_name: str = "",
-        partitions: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic_name = topic_name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeShareGroupOffsetsRequestGroup(Struct):
     """The struct DescribeShareGroupOffsetsRequestGroup."""
 
@@ -456,18 +278,8 @@ class DescribeShareGroupOffsetsRequestGroup(Struct):
         Field("topics", "[]struct", (0, OPEN), struct=DescribeShareGroupOffsetsRequestTopic, nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        group_id: str = "",
-        topics: list[DescribeShareGroupOffsetsRequestTopic] | None = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeShareGroupOffsetsRequest(ApiRequest[DescribeShareGroupOffsetsResponse]):
     """DescribeShareGroupOffsetsRequest, versions 0 to 1."""
 
@@ -481,11 +293,3 @@ class DescribeShareGroupOffsetsRequest(ApiRequest[DescribeShareGroupOffsetsRespo
     FIELDS: ClassVar[tuple[Field, ...]] = (
         Field("groups", "[]struct", (0, OPEN), struct=DescribeShareGroupOffsetsRequestGroup),
     )
-
-    def __init__(
-        self,
-        groups: list[DescribeShareGroupOffsetsRequestGroup] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.groups = [] if groups is FRESH else groups
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class KeyValue(Struct):
     """The struct KeyValue."""
 
@@ -22,18 +22,8 @@ class KeyValue(Struct):
         Field("value", "string", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        key: str = "",
-        value: str = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.key = key
-        self.value = value
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TopicInfo(Struct):
     """The struct TopicInfo."""
 
@@ -50,22 +40,8 @@ class TopicInfo(Struct):
         Field("topic_configs", "[]struct", (0, OPEN), struct=KeyValue),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: int = 0,
-        replication_factor: int = 0,
-        topic_configs: list[KeyValue] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = partitions
-        self.replication_factor = replication_factor
-        self.topic_configs = [] if topic_configs is FRESH else topic_configs
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class StreamsGroupDescribeResponseSubtopology(Struct):
     """The struct Subtopology."""
 
@@ -84,24 +60,8 @@ class StreamsGroupDescribeResponseSubtopology(Struct):
         Field("repartition_source_topics", "[]struct", (0, OPEN), struct=TopicInfo),
     )
 
-    def __init__(
-        self,
-        subtopology_id: str = "",
-        source_topics: list[str] = FRESH,
-        repartition_sink_topics: list[str] = FRESH,
-        state_changelog_topics: list[TopicInfo] = FRESH,
-        repartition_source_topics: list[TopicInfo] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.subtopology_id = subtopology_id
-        self.source_topics = [] if source_topics is FRESH else source_topics
-        self.repartition_sink_topics = [] if repartition_sink_topics is FRESH else repartition_sink_topics
-        self.state_changelog_topics = [] if state_changelog_topics is FRESH else state_changelog_topics
-        self.repartition_source_topics = [] if repartition_source_topics is FRESH else repartition_source_topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class StreamsGroupDescribeResponseTopology(Struct):
     """The struct Topology."""
 
@@ -114,18 +74,8 @@ class StreamsGroupDescribeResponseTopology(Struct):
         Field("subtopologies", "[]struct", (0, OPEN), struct=StreamsGroupDescribeResponseSubtopology, nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        epoch: int = 0,
-        subtopologies: list[StreamsGroupDescribeResponseSubtopology] | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.epoch = epoch
-        self.subtopologies = subtopologies
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Endpoint(Struct):
     """The struct Endpoint."""
 
@@ -138,18 +88,8 @@ class Endpoint(Struct):
         Field("port", "uint16", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        host: str = "",
-        port: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.host = host
-        self.port = port
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TaskOffset(Struct):
     """The struct TaskOffset."""
 
@@ -164,20 +104,8 @@ class TaskOffset(Struct):
         Field("offset", "int64", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        subtopology_id: str = "",
-        partition: int = 0,
-        offset: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.subtopology_id = subtopology_id
-        self.partition = partition
-        self.offset = offset
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TaskIds(Struct):
     """The struct TaskIds."""
 
@@ -190,18 +118,8 @@ class TaskIds(Struct):
         Field("partitions", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        subtopology_id: str = "",
-        partitions: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.subtopology_id = subtopology_id
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Assignment(Struct):
     """The struct Assignment."""
 
@@ -216,20 +134,8 @@ class Assignment(Struct):
         Field("warmup_tasks", "[]struct", (0, OPEN), struct=TaskIds),
     )
 
-    def __init__(
-        self,
-        active_tasks: list[TaskIds] = FRESH,
-        standby_tasks: list[TaskIds] = FRESH,
-        warmup_tasks: list[TaskIds] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.active_tasks = [] if active_tasks is FRESH else active_tasks
-        self.standby_tasks = [] if standby_tasks is FRESH else standby_tasks
-        self.warmup_tasks = [] if warmup_tasks is FRESH else warmup_tasks
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Member(Struct):
     """The struct Member."""
 
@@ -268,44 +174,8 @@ class Member(Struct):
         Field("is_classic", "bool", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        member_id: str = "",
-        member_epoch: int = 0,
-        instance_id: str | None = None,
-        rack_id: str | None = None,
-        client_id: str = "",
-        client_host: str = "",
-        topology_epoch: int = 0,
-        process_id: str = "",
-        user_endpoint: Endpoint | None = None,
-        client_tags: list[KeyValue] = FRESH,
-        task_offsets: list[TaskOffset] = FRESH,
-        task_end_offsets: list[TaskOffset] = FRESH,
-        assignment: Assignment = FRESH,
-        target_assignment: Assignment = FRESH,
-        is_classic: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.member_id = member_id
-        self.member_epoch = member_epoch
-        self.instance_id = instance_id
-        self.rack_id = rack_id
-        self.client_id = client_id
-        self.client_host = client_host
-        self.topology_epoch = topology_epoch
-        self.process_id = process_id
-        self.user_endpoint = user_endpoint
-        self.client_tags = [] if client_tags is FRESH else client_tags
-        self.task_offsets = [] if task_offsets is FRESH else task_offsets
-        self.task_end_offsets = [] if task_end_offsets is FRESH else task_end_offsets
-        self.assignment = Assignment() if assignment is FRESH else assignment
-        self.target_assignment = Assignment() if target_assignment is FRESH else target_assignment
-        self.is_classic = is_classic
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribedGroup(Struct):
     """The struct DescribedGroup."""
 
@@ -332,32 +202,8 @@ class DescribedGroup(Struct):
         Field("authorized_operations", "int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        error_message: str | None = None,
-        group_id: str = "",
-        group_state: str = "",
-        group_epoch: int = 0,
-        assignment_epoch: int = 0,
-        topology: StreamsGroupDescribeResponseTopology | None = None,
-        members: list[Member] = FRESH,
-        authorized_operations: int = -2147483648,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.error_message = error_message
-        self.group_id = group_id
-        self.group_state = group_state
-        self.group_epoch = group_epoch
-        self.assignment_epoch = assignment_epoch
-        self.topology = topology
-        self.members = [] if members is FRESH else members
-        self.authorized_operations = authorized_operations
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class StreamsGroupDescribeResponse(ApiMessage):
     """StreamsGroupDescribeResponse, version 0."""
 
@@ -373,18 +219,8 @@ class StreamsGroupDescribeResponse(ApiMessage):
         Field("groups", "[]struct", (0, OPEN), struct=DescribedGroup),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        groups: list[DescribedGroup] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.groups = [] if groups is FRESH else groups
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Status(Struct):
     """The struct Status."""
 
@@ -397,18 +233,8 @@ class Status(Struct):
         Field("status_detail", "string", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        status_code: int = 0,
-        status_detail: str = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.status_code = status_code
-        self.status_detail = status_detail
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TopicPartition(Struct):
     """The struct TopicPartition."""
 
@@ -421,18 +247,8 @@ class TopicPartition(Struct):
         Field("partitions", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        topic: str = "",
-        partitions: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic = topic
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class EndpointToPartitions(Struct):
     """The struct EndpointToPartitions."""
 
@@ -447,20 +263,8 @@ class EndpointToPartitions(Struct):
         Field("standby_partitions", "[]struct", (0, OPEN), struct=TopicPartition),
     )
 
-    def __init__(
-        self,
-        user_endpoint: Endpoint = FRESH,
-        active_partitions: list[TopicPartition] = FRESH,
-        standby_partitions: list[TopicPartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.user_endpoint = Endpoint() if user_endpoint is FRESH else user_endpoint
-        self.active_partitions = [] if active_partitions is FRESH else active_partitions
-        self.standby_partitions = [] if standby_partitions is FRESH else standby_partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class StreamsGroupHeartbeatResponse(ApiMessage):
     """StreamsGroupHeartbeatResponse, version 0."""
 
@@ -500,42 +304,8 @@ class StreamsGroupHeartbeatResponse(ApiMessage):
         Field("partitions_by_user_endpoint", "[]struct", (0, OPEN), struct=EndpointToPartitions, nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        member_id: str = "",
-        member_epoch: int = 0,
-        heartbeat_interval_ms: int = 0,
-        acceptable_recovery_lag: int = 0,
-        task_offset_interval_ms: int = 0,
-        status: list[Status] | None = FRESH,
-        active_tasks: list[TaskIds] | None = None,
-        standby_tasks: list[TaskIds] | None = None,
-        warmup_tasks: list[TaskIds] | None = None,
-        endpoint_information_epoch: int = 0,
-        partitions_by_user_endpoint: list[EndpointToPartitions] | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.member_id = member_id
-        self.member_epoch = member_epoch
-        self.heartbeat_interval_ms = heartbeat_interval_ms
-        self.acceptable_recovery_lag = acceptable_recovery_lag
-        self.task_offset_interval_ms = task_offset_interval_ms
-        self.status = [] if status is FRESH else status
-        self.active_tasks = active_tasks
-        self.standby_tasks = standby_tasks
-        self.warmup_tasks = warmup_tasks
-        self.endpoint_information_epoch = endpoint_information_epoch
-        self.partitions_by_user_endpoint = partitions_by_user_endpoint
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class StreamsGroupDescribeRequest(ApiRequest[StreamsGroupDescribeResponse]):
     """StreamsGroupDescribeRequest, version 0."""
 
@@ -552,18 +322,8 @@ class StreamsGroupDescribeRequest(ApiRequest[StreamsGroupDescribeResponse]):
         Field("include_authorized_operations", "bool", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        group_ids: list[str] = FRESH,
-        include_authorized_operations: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_ids = [] if group_ids is FRESH else group_ids
-        self.include_authorized_operations = include_authorized_operations
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CopartitionGroup(Struct):
     """The struct CopartitionGroup."""
 
@@ -578,20 +338,8 @@ class CopartitionGroup(Struct):
         Field("repartition_source_topics", "[]int16", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        source_topics: list[int] = FRESH,
-        source_topic_regex: list[int] = FRESH,
-        repartition_source_topics: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.source_topics = [] if source_topics is FRESH else source_topics
-        self.source_topic_regex = [] if source_topic_regex is FRESH else source_topic_regex
-        self.repartition_source_topics = [] if repartition_source_topics is FRESH else repartition_source_topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class StreamsGroupHeartbeatRequestSubtopology(Struct):
     """The struct Subtopology."""
 
@@ -614,28 +362,8 @@ class StreamsGroupHeartbeatRequestSubtopology(Struct):
         Field("copartition_groups", "[]struct", (0, OPEN), struct=CopartitionGroup),
     )
 
-    def __init__(
-        self,
-        subtopology_id: str = "",
-        source_topics: list[str] = FRESH,
-        source_topic_regex: list[str] = FRESH,
-        state_changelog_topics: list[TopicInfo] = FRESH,
-        repartition_sink_topics: list[str] = FRESH,
-        repartition_source_topics: list[TopicInfo] = FRESH,
-        copartition_groups: list[CopartitionGroup] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.subtopology_id = subtopology_id
-        self.source_topics = [] if source_topics is FRESH else source_topics
-        self.source_topic_regex = [] if source_topic_regex is FRESH else source_topic_regex
-        self.state_changelog_topics = [] if state_changelog_topics is FRESH else state_changelog_topics
-        self.repartition_sink_topics = [] if repartition_sink_topics is FRESH else repartition_sink_topics
-        self.repartition_source_topics = [] if repartition_source_topics is FRESH else repartition_source_topics
-        self.copartition_groups = [] if copartition_groups is FRESH else copartition_groups
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class StreamsGroupHeartbeatRequestTopology(Struct):
     """The struct Topology."""
 
@@ -648,18 +376,8 @@ class StreamsGroupHeartbeatRequestTopology(Struct):
         Field("subtopologies", "[]struct", (0, OPEN), struct=StreamsGroupHeartbeatRequestSubtopology),
     )
 
-    def __init__(
-        self,
-        epoch: int = 0,
-        subtopologies: list[StreamsGroupHeartbeatRequestSubtopology] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.epoch = epoch
-        self.subtopologies = [] if subtopologies is FRESH else subtopologies
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class StreamsGroupHeartbeatRequest(ApiRequest[StreamsGroupHeartbeatResponse]):
     """StreamsGroupHeartbeatRequest, version 0."""
 
@@ -705,43 +423,3 @@ class StreamsGroupHeartbeatRequest(ApiRequest[StreamsGroupHeartbeatResponse]):
         Field("task_end_offsets", "[]struct", (0, OPEN), struct=TaskOffset, nullable=(0, OPEN)),
         Field("shutdown_application", "bool", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        group_id: str = "",
-        member_id: str = "",
-        member_epoch: int = 0,
-        endpoint_information_epoch: int = 0,
-        instance_id: str | None = None,
-        rack_id: str | None = None,
-        rebalance_timeout_ms: int = -1,
-        topology: StreamsGroupHeartbeatRequestTopology | None = None,
-        active_tasks: list[TaskIds] | None = None,
-        standby_tasks: list[TaskIds] | None = None,
-        warmup_tasks: list[TaskIds] | None = None,
-        process_id: str | None = None,
-        user_endpoint: Endpoint | None = None,
-        client_tags: list[KeyValue] | None = None,
-        task_offsets: list[TaskOffset] | None = None,
-        task_end_offsets: list[TaskOffset] | None = None,
-        shutdown_application: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.member_id = member_id
-        self.member_epoch = member_epoch
-        self.endpoint_information_epoch = endpoint_information_epoch
-        self.instance_id = instance_id
-        self.rack_id = rack_id
-        self.rebalance_timeout_ms = rebalance_timeout_ms
-        self.topology = topology
-        self.active_tasks = active_tasks
-        self.standby_tasks = standby_tasks
-        self.warmup_tasks = warmup_tasks
-        self.process_id = process_id
-        self.user_endpoint = user_endpoint
-        self.client_tags = client_tags
-        self.task_offsets = task_offsets
-        self.task_end_offsets = task_end_offsets
-        self.shutdown_application = shutdown_application
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

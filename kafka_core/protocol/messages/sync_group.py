@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class SyncGroupResponse(ApiMessage):
     """SyncGroupResponse, versions 0 to 5."""
 
@@ -31,24 +31,8 @@ class SyncGroupResponse(ApiMessage):
         Field("assignment", "bytes", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        protocol_type: str | None = None,
-        protocol_name: str | None = None,
-        assignment: bytes = b"",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.protocol_type = protocol_type
-        self.protocol_name = protocol_name
-        self.assignment = assignment
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class SyncGroupRequestAssignment(Struct):
     """The struct SyncGroupRequestAssignment."""
 
@@ -61,18 +45,8 @@ class SyncGroupRequestAssignment(Struct):
         Field("assignment", "bytes", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        member_id: str = "",
-        assignment: bytes = b"",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.member_id = member_id
-        self.assignment = assignment
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class SyncGroupRequest(ApiRequest[SyncGroupResponse]):
     """SyncGroupRequest, versions 0 to 5."""
 
@@ -98,23 +72,3 @@ class SyncGroupRequest(ApiRequest[SyncGroupResponse]):
         Field("protocol_name", "string", (5, OPEN), nullable=(5, OPEN), ignorable=True),
         Field("assignments", "[]struct", (0, OPEN), struct=SyncGroupRequestAssignment),
     )
-
-    def __init__(
-        self,
-        group_id: str = "",
-        generation_id: int = 0,
-        member_id: str = "",
-        group_instance_id: str | None = None,
-        protocol_type: str | None = None,
-        protocol_name: str | None = None,
-        assignments: list[SyncGroupRequestAssignment] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.group_id = group_id
-        self.generation_id = generation_id
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self.protocol_type = protocol_type
-        self.protocol_name = protocol_name
-        self.assignments = [] if assignments is FRESH else assignments
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from uuid import UUID
 
-from kafka_core.protocol.schema import FRESH, OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field
+from kafka_core.protocol.schema import OPEN, ZERO_UUID, ApiMessage, ApiRequest, Field
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class GetTelemetrySubscriptionsResponse(ApiMessage):
     """GetTelemetrySubscriptionsResponse, version 0."""
 
@@ -40,32 +40,8 @@ class GetTelemetrySubscriptionsResponse(ApiMessage):
         Field("requested_metrics", "[]string", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        client_instance_id: UUID = ZERO_UUID,
-        subscription_id: int = 0,
-        accepted_compression_types: list[int] = FRESH,
-        push_interval_ms: int = 0,
-        telemetry_max_bytes: int = 0,
-        delta_temporality: bool = False,
-        requested_metrics: list[str] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.client_instance_id = client_instance_id
-        self.subscription_id = subscription_id
-        self.accepted_compression_types = [] if accepted_compression_types is FRESH else accepted_compression_types
-        self.push_interval_ms = push_interval_ms
-        self.telemetry_max_bytes = telemetry_max_bytes
-        self.delta_temporality = delta_temporality
-        self.requested_metrics = [] if requested_metrics is FRESH else requested_metrics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class PushTelemetryResponse(ApiMessage):
     """PushTelemetryResponse, version 0."""
 
@@ -81,18 +57,8 @@ class PushTelemetryResponse(ApiMessage):
         Field("error_code", "int16", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class GetTelemetrySubscriptionsRequest(ApiRequest[GetTelemetrySubscriptionsResponse]):
     """GetTelemetrySubscriptionsRequest, version 0."""
 
@@ -107,16 +73,8 @@ class GetTelemetrySubscriptionsRequest(ApiRequest[GetTelemetrySubscriptionsRespo
         Field("client_instance_id", "uuid", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        client_instance_id: UUID = ZERO_UUID,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.client_instance_id = client_instance_id
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class PushTelemetryRequest(ApiRequest[PushTelemetryResponse]):
     """PushTelemetryRequest, version 0."""
 
@@ -138,19 +96,3 @@ class PushTelemetryRequest(ApiRequest[PushTelemetryResponse]):
         Field("compression_type", "int8", (0, OPEN)),
         Field("metrics", "bytes", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        client_instance_id: UUID = ZERO_UUID,
-        subscription_id: int = 0,
-        terminating: bool = False,
-        compression_type: int = 0,
-        metrics: bytes = b"",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.client_instance_id = client_instance_id
-        self.subscription_id = subscription_id
-        self.terminating = terminating
-        self.compression_type = compression_type
-        self.metrics = metrics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TopicData(Struct):
     """The struct TopicData."""
 
@@ -22,18 +22,8 @@ class TopicData(Struct):
         Field("partitions", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        topic: str = "",
-        partitions: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.topic = topic
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeTransactionsResponseTransactionState(Struct):
     """The struct TransactionState."""
 
@@ -58,30 +48,8 @@ class DescribeTransactionsResponseTransactionState(Struct):
         Field("topics", "[]struct", (0, OPEN), struct=TopicData),
     )
 
-    def __init__(
-        self,
-        error_code: int = 0,
-        transactional_id: str = "",
-        transaction_state: str = "",
-        transaction_timeout_ms: int = 0,
-        transaction_start_time_ms: int = 0,
-        producer_id: int = 0,
-        producer_epoch: int = 0,
-        topics: list[TopicData] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.error_code = error_code
-        self.transactional_id = transactional_id
-        self.transaction_state = transaction_state
-        self.transaction_timeout_ms = transaction_timeout_ms
-        self.transaction_start_time_ms = transaction_start_time_ms
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeTransactionsResponse(ApiMessage):
     """DescribeTransactionsResponse, version 0."""
 
@@ -97,18 +65,8 @@ class DescribeTransactionsResponse(ApiMessage):
         Field("transaction_states", "[]struct", (0, OPEN), struct=DescribeTransactionsResponseTransactionState),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        transaction_states: list[DescribeTransactionsResponseTransactionState] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.transaction_states = [] if transaction_states is FRESH else transaction_states
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ListTransactionsResponseTransactionState(Struct):
     """The struct TransactionState."""
 
@@ -123,20 +81,8 @@ class ListTransactionsResponseTransactionState(Struct):
         Field("transaction_state", "string", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        transactional_id: str = "",
-        producer_id: int = 0,
-        transaction_state: str = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.transactional_id = transactional_id
-        self.producer_id = producer_id
-        self.transaction_state = transaction_state
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ListTransactionsResponse(ApiMessage):
     """ListTransactionsResponse, versions 0 to 2."""
 
@@ -156,22 +102,8 @@ class ListTransactionsResponse(ApiMessage):
         Field("transaction_states", "[]struct", (0, OPEN), struct=ListTransactionsResponseTransactionState),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        unknown_state_filters: list[str] = FRESH,
-        transaction_states: list[ListTransactionsResponseTransactionState] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.unknown_state_filters = [] if unknown_state_filters is FRESH else unknown_state_filters
-        self.transaction_states = [] if transaction_states is FRESH else transaction_states
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeTransactionsRequest(ApiRequest[DescribeTransactionsResponse]):
     """DescribeTransactionsRequest, version 0."""
 
@@ -186,16 +118,8 @@ class DescribeTransactionsRequest(ApiRequest[DescribeTransactionsResponse]):
         Field("transactional_ids", "[]string", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        transactional_ids: list[str] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.transactional_ids = [] if transactional_ids is FRESH else transactional_ids
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ListTransactionsRequest(ApiRequest[ListTransactionsResponse]):
     """ListTransactionsRequest, versions 0 to 2."""
 
@@ -215,17 +139,3 @@ class ListTransactionsRequest(ApiRequest[ListTransactionsResponse]):
         Field("duration_filter", "int64", (1, OPEN)),
         Field("transactional_id_pattern", "string", (2, OPEN), nullable=(2, OPEN)),
     )
-
-    def __init__(
-        self,
-        state_filters: list[str] = FRESH,
-        producer_id_filters: list[int] = FRESH,
-        duration_filter: int = -1,
-        transactional_id_pattern: str | None = None,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.state_filters = [] if state_filters is FRESH else state_filters
-        self.producer_id_filters = [] if producer_id_filters is FRESH else producer_id_filters
-        self.duration_filter = duration_filter
-        self.transactional_id_pattern = transactional_id_pattern
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

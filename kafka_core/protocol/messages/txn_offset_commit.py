@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TxnOffsetCommitResponsePartition(Struct):
     """The struct TxnOffsetCommitResponsePartition."""
 
@@ -22,18 +22,8 @@ class TxnOffsetCommitResponsePartition(Struct):
         Field("error_code", "int16", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        error_code: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TxnOffsetCommitResponseTopic(Struct):
     """The struct TxnOffsetCommitResponseTopic."""
 
@@ -46,18 +36,8 @@ class TxnOffsetCommitResponseTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=TxnOffsetCommitResponsePartition),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: list[TxnOffsetCommitResponsePartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TxnOffsetCommitResponse(ApiMessage):
     """TxnOffsetCommitResponse, versions 0 to 5."""
 
@@ -73,18 +53,8 @@ class TxnOffsetCommitResponse(ApiMessage):
         Field("topics", "[]struct", (0, OPEN), struct=TxnOffsetCommitResponseTopic),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        topics: list[TxnOffsetCommitResponseTopic] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TxnOffsetCommitRequestPartition(Struct):
     """The struct TxnOffsetCommitRequestPartition."""
 
@@ -101,22 +71,8 @@ class TxnOffsetCommitRequestPartition(Struct):
         Field("committed_metadata", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        committed_offset: int = 0,
-        committed_leader_epoch: int = -1,
-        committed_metadata: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.committed_offset = committed_offset
-        self.committed_leader_epoch = committed_leader_epoch
-        self.committed_metadata = committed_metadata
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TxnOffsetCommitRequestTopic(Struct):
     """The struct TxnOffsetCommitRequestTopic."""
 
@@ -129,18 +85,8 @@ class TxnOffsetCommitRequestTopic(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=TxnOffsetCommitRequestPartition),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: list[TxnOffsetCommitRequestPartition] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class TxnOffsetCommitRequest(ApiRequest[TxnOffsetCommitResponse]):
     """TxnOffsetCommitRequest, versions 0 to 5."""
 
@@ -168,25 +114,3 @@ class TxnOffsetCommitRequest(ApiRequest[TxnOffsetCommitResponse]):
         Field("group_instance_id", "string", (3, OPEN), nullable=(3, OPEN)),
         Field("topics", "[]struct", (0, OPEN), struct=TxnOffsetCommitRequestTopic),
     )
-
-    def __init__(
-        self,
-        transactional_id: str = "",
-        group_id: str = "",
-        producer_id: int = 0,
-        producer_epoch: int = 0,
-        generation_id: int = -1,
-        member_id: str = "",
-        group_instance_id: str | None = None,
-        topics: list[TxnOffsetCommitRequestTopic] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.transactional_id = transactional_id
-        self.group_id = group_id
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.generation_id = generation_id
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class UnregisterBrokerResponse(ApiMessage):
     """UnregisterBrokerResponse, version 0."""
 
@@ -27,20 +27,8 @@ class UnregisterBrokerResponse(ApiMessage):
         Field("error_message", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class UnregisterBrokerRequest(ApiRequest[UnregisterBrokerResponse]):
     """UnregisterBrokerRequest, version 0."""
 
@@ -54,11 +42,3 @@ class UnregisterBrokerRequest(ApiRequest[UnregisterBrokerResponse]):
     FIELDS: ClassVar[tuple[Field, ...]] = (
         Field("broker_id", "int32", (0, OPEN)),
     )
-
-    def __init__(
-        self,
-        broker_id: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.broker_id = broker_id
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

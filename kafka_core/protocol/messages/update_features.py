@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class UpdatableFeatureResult(Struct):
     """The struct UpdatableFeatureResult."""
 
@@ -24,20 +24,8 @@ class UpdatableFeatureResult(Struct):
         Field("error_message", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        feature: str = "",
-        error_code: int = 0,
-        error_message: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.feature = feature
-        self.error_code = error_code
-        self.error_message = error_message
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class UpdateFeaturesResponse(ApiMessage):
     """UpdateFeaturesResponse, versions 0 to 2."""
 
@@ -57,22 +45,8 @@ class UpdateFeaturesResponse(ApiMessage):
         Field("results", "[]struct", (0, 1), struct=UpdatableFeatureResult, ignorable=True),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        results: list[UpdatableFeatureResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.results = [] if results is FRESH else results
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class FeatureUpdateKey(Struct):
     """The struct FeatureUpdateKey."""
 
@@ -89,22 +63,8 @@ class FeatureUpdateKey(Struct):
         Field("upgrade_type", "int8", (1, OPEN)),
     )
 
-    def __init__(
-        self,
-        feature: str = "",
-        max_version_level: int = 0,
-        allow_downgrade: bool = False,
-        upgrade_type: int = 1,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.feature = feature
-        self.max_version_level = max_version_level
-        self.allow_downgrade = allow_downgrade
-        self.upgrade_type = upgrade_type
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class UpdateFeaturesRequest(ApiRequest[UpdateFeaturesResponse]):
     """UpdateFeaturesRequest, versions 0 to 2."""
 
@@ -122,15 +82,3 @@ class UpdateFeaturesRequest(ApiRequest[UpdateFeaturesResponse]):
         Field("feature_updates", "[]struct", (0, OPEN), struct=FeatureUpdateKey),
         Field("validate_only", "bool", (1, OPEN)),
     )
-
-    def __init__(
-        self,
-        timeout_ms: int = 60000,
-        feature_updates: list[FeatureUpdateKey] = FRESH,
-        validate_only: bool = False,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.timeout_ms = timeout_ms
-        self.feature_updates = [] if feature_updates is FRESH else feature_updates
-        self.validate_only = validate_only
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

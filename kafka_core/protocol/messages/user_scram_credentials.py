@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterUserScramCredentialsResult(Struct):
     """The struct AlterUserScramCredentialsResult."""
 
@@ -24,20 +24,8 @@ class AlterUserScramCredentialsResult(Struct):
         Field("error_message", "string", (0, OPEN), nullable=(0, OPEN)),
     )
 
-    def __init__(
-        self,
-        user: str = "",
-        error_code: int = 0,
-        error_message: str | None = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.user = user
-        self.error_code = error_code
-        self.error_message = error_message
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterUserScramCredentialsResponse(ApiMessage):
     """AlterUserScramCredentialsResponse, version 0."""
 
@@ -53,18 +41,8 @@ class AlterUserScramCredentialsResponse(ApiMessage):
         Field("results", "[]struct", (0, OPEN), struct=AlterUserScramCredentialsResult),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        results: list[AlterUserScramCredentialsResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.results = [] if results is FRESH else results
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class CredentialInfo(Struct):
     """The struct CredentialInfo."""
 
@@ -77,18 +55,8 @@ class CredentialInfo(Struct):
         Field("iterations", "int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        mechanism: int = 0,
-        iterations: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.mechanism = mechanism
-        self.iterations = iterations
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeUserScramCredentialsResult(Struct):
     """The struct DescribeUserScramCredentialsResult."""
 
@@ -105,22 +73,8 @@ class DescribeUserScramCredentialsResult(Struct):
         Field("credential_infos", "[]struct", (0, OPEN), struct=CredentialInfo),
     )
 
-    def __init__(
-        self,
-        user: str = "",
-        error_code: int = 0,
-        error_message: str | None = "",
-        credential_infos: list[CredentialInfo] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.user = user
-        self.error_code = error_code
-        self.error_message = error_message
-        self.credential_infos = [] if credential_infos is FRESH else credential_infos
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeUserScramCredentialsResponse(ApiMessage):
     """DescribeUserScramCredentialsResponse, version 0."""
 
@@ -140,22 +94,8 @@ class DescribeUserScramCredentialsResponse(ApiMessage):
         Field("results", "[]struct", (0, OPEN), struct=DescribeUserScramCredentialsResult),
     )
 
-    def __init__(
-        self,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        results: list[DescribeUserScramCredentialsResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.results = [] if results is FRESH else results
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ScramCredentialDeletion(Struct):
     """The struct ScramCredentialDeletion."""
 
@@ -168,18 +108,8 @@ class ScramCredentialDeletion(Struct):
         Field("mechanism", "int8", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        mechanism: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.mechanism = mechanism
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class ScramCredentialUpsertion(Struct):
     """The struct ScramCredentialUpsertion."""
 
@@ -198,24 +128,8 @@ class ScramCredentialUpsertion(Struct):
         Field("salted_password", "bytes", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        mechanism: int = 0,
-        iterations: int = 0,
-        salt: bytes = b"",
-        salted_password: bytes = b"",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.mechanism = mechanism
-        self.iterations = iterations
-        self.salt = salt
-        self.salted_password = salted_password
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class AlterUserScramCredentialsRequest(ApiRequest[AlterUserScramCredentialsResponse]):
     """AlterUserScramCredentialsRequest, version 0."""
 
@@ -232,18 +146,8 @@ class AlterUserScramCredentialsRequest(ApiRequest[AlterUserScramCredentialsRespo
         Field("upsertions", "[]struct", (0, OPEN), struct=ScramCredentialUpsertion),
     )
 
-    def __init__(
-        self,
-        deletions: list[ScramCredentialDeletion] = FRESH,
-        upsertions: list[ScramCredentialUpsertion] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.deletions = [] if deletions is FRESH else deletions
-        self.upsertions = [] if upsertions is FRESH else upsertions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class UserName(Struct):
     """The struct UserName."""
 
@@ -254,16 +158,8 @@ class UserName(Struct):
         Field("name", "string", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class DescribeUserScramCredentialsRequest(ApiRequest[DescribeUserScramCredentialsResponse]):
     """DescribeUserScramCredentialsRequest, version 0."""
 
@@ -277,11 +173,3 @@ class DescribeUserScramCredentialsRequest(ApiRequest[DescribeUserScramCredential
     FIELDS: ClassVar[tuple[Field, ...]] = (
         Field("users", "[]struct", (0, OPEN), struct=UserName, nullable=(0, OPEN)),
     )
-
-    def __init__(
-        self,
-        users: list[UserName] | None = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.users = [] if users is FRESH else users
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kafka_core.protocol.schema import FRESH, OPEN, ApiMessage, ApiRequest, Field, Struct
+from kafka_core.protocol.schema import OPEN, ApiMessage, ApiRequest, Field, Struct
 
 
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class WritableTxnMarkerPartitionResult(Struct):
     """The struct WritableTxnMarkerPartitionResult."""
 
@@ -22,18 +22,8 @@ class WritableTxnMarkerPartitionResult(Struct):
         Field("error_code", "int16", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        partition_index: int = 0,
-        error_code: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class WritableTxnMarkerTopicResult(Struct):
     """The struct WritableTxnMarkerTopicResult."""
 
@@ -46,18 +36,8 @@ class WritableTxnMarkerTopicResult(Struct):
         Field("partitions", "[]struct", (0, OPEN), struct=WritableTxnMarkerPartitionResult),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partitions: list[WritableTxnMarkerPartitionResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partitions = [] if partitions is FRESH else partitions
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class WritableTxnMarkerResult(Struct):
     """The struct WritableTxnMarkerResult."""
 
@@ -70,18 +50,8 @@ class WritableTxnMarkerResult(Struct):
         Field("topics", "[]struct", (0, OPEN), struct=WritableTxnMarkerTopicResult),
     )
 
-    def __init__(
-        self,
-        producer_id: int = 0,
-        topics: list[WritableTxnMarkerTopicResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.producer_id = producer_id
-        self.topics = [] if topics is FRESH else topics
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class WriteTxnMarkersResponse(ApiMessage):
     """WriteTxnMarkersResponse, versions 1 to 2."""
 
@@ -95,16 +65,8 @@ class WriteTxnMarkersResponse(ApiMessage):
         Field("markers", "[]struct", (0, OPEN), struct=WritableTxnMarkerResult),
     )
 
-    def __init__(
-        self,
-        markers: list[WritableTxnMarkerResult] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.markers = [] if markers is FRESH else markers
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class WritableTxnMarkerTopic(Struct):
     """The struct WritableTxnMarkerTopic."""
 
@@ -117,18 +79,8 @@ class WritableTxnMarkerTopic(Struct):
         Field("partition_indexes", "[]int32", (0, OPEN)),
     )
 
-    def __init__(
-        self,
-        name: str = "",
-        partition_indexes: list[int] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.name = name
-        self.partition_indexes = [] if partition_indexes is FRESH else partition_indexes
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class WritableTxnMarker(Struct):
     """The struct WritableTxnMarker."""
 
@@ -149,26 +101,8 @@ class WritableTxnMarker(Struct):
         Field("transaction_version", "int8", (2, OPEN), ignorable=True),
     )
 
-    def __init__(
-        self,
-        producer_id: int = 0,
-        producer_epoch: int = 0,
-        transaction_result: bool = False,
-        topics: list[WritableTxnMarkerTopic] = FRESH,
-        coordinator_epoch: int = 0,
-        transaction_version: int = 0,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.transaction_result = transaction_result
-        self.topics = [] if topics is FRESH else topics
-        self.coordinator_epoch = coordinator_epoch
-        self.transaction_version = transaction_version
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
 
-
-@dataclass(slots=True, init=False, repr=False, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class WriteTxnMarkersRequest(ApiRequest[WriteTxnMarkersResponse]):
     """WriteTxnMarkersRequest, versions 1 to 2."""
 
@@ -182,11 +116,3 @@ class WriteTxnMarkersRequest(ApiRequest[WriteTxnMarkersResponse]):
     FIELDS: ClassVar[tuple[Field, ...]] = (
         Field("markers", "[]struct", (0, OPEN), struct=WritableTxnMarker),
     )
-
-    def __init__(
-        self,
-        markers: list[WritableTxnMarker] = FRESH,
-        unknown_tagged: list[tuple[int, bytes]] = FRESH,
-    ) -> None:
-        self.markers = [] if markers is FRESH else markers
-        self.unknown_tagged = [] if unknown_tagged is FRESH else unknown_tagged
