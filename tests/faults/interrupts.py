@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS = ("kafka_core", "serdes")
+OURS = ("kafka_core", "serdes", "kserdes_base")
 LOOKS_AFTER = ("CALL", "JUMP_BACKWARD")
 
 

@@ -20,7 +20,7 @@ from tests.faults.interrupts import Interrupt
 
 TEXT = '{"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]}'
 HANG_S = 60.0
-PACKAGES = ("registry",)
+PACKAGES = ("registry", "kserdes_base")
 Call = Callable[[SchemaRegistryClient], object]
 CALLS: dict[str, Call] = {
     "latest": lambda client: client.get_latest_version("s"),

@@ -33,7 +33,7 @@ def played(name: str, root: str, servers: str, admin: AdminClient) -> Any:
     topic, group = unique("aio"), unique("group")
     admin.create_topics([NewTopic(topic, 3, 1)])[topic].result(LIMIT_S)
     wait_until_led(admin, {topic: 3})
-    ours = root.startswith("kafka_core")
+    ours = root.startswith("kserdes")
     modules = [importlib.import_module(root + (HOMES.get(part, part) if ours else part)) for part in MODULES]
     api = Api(*modules, servers=servers, topic=topic, group=group)  # type: ignore[arg-type,misc]
 
