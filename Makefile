@@ -177,7 +177,7 @@ simulate: kernels ## the simulator: clients, brokers and network on virtual time
 simulate-mutations: kernels ## put defects into the client and see that the simulator finds each
 	@KAFKA_CORE_KERNELS=native $(BIN)/python -m tests.simulation.mutate $(SIMULATE_ARGS)
 
-mutations: kernels ## put seventy-five defects into copies of the sources and see that the tests notice each (MUTATIONS_ARGS)
+mutations: kernels ## put seventy-seven defects into copies of the sources and see that the tests notice each (MUTATIONS_ARGS)
 	@$(BIN)/python -m tests.mutations.run --workers 2 $(MUTATIONS_ARGS)
 
 damage: kernels ## clients whose answers are damaged on their way: 12 runs of 10,000 answers
