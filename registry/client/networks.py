@@ -1,6 +1,6 @@
-"""Who answers requests in the place of the network: nobody, unless somebody has put himself here.
+"""Substitutes for the network: an extension point, empty unless somebody outside this package fills it.
 
-Must not know who that is. An extension point: `kserdes.compat` puts mocks of another HTTP library here.
+Must not know any substitute. `kserdes.compat` registers the mocks of another HTTP library here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Network(Protocol):
-    """Somebody who answers requests in the place of the network."""
+    """A substitute for the network: it answers requests itself."""
 
     def ask(self, request: httpx.Request) -> httpx.Response:
         """The answer.
@@ -27,10 +27,10 @@ class Network(Protocol):
 
 
 networks: Final[list[Callable[[], Network | None]]] = []
-"""Each is asked, before a request without a transport of its own goes out, who answers in the place of the network;
-None: nobody."""
+"""Functions that give a substitute while there is one, else None. They are called before each request of a client that
+has no transport of its own."""
 
 
 def other_network() -> Network | None:
-    """The first of `networks` that is there now, None for the network itself."""
+    """The first substitute that there is now; None means the network itself."""
     return next((found for find in networks if (found := find()) is not None), None)
